@@ -3,18 +3,19 @@ import { describe, expect, test } from "vitest";
 import { authorizeByForm, callback } from "../../../src/contract/sign-on.ts";
 import { type Answer, call } from "../../support/call.ts";
 import { COOKIE, createFederation, SHOP } from "../../support/federation.ts";
-import { ask, authorizeRequests, f, idp, idsOfRealm, locationOf, nobody, queryOf, told } from "./requests.ts";
+import { locationOf, newBrowser, redirectOf } from "../../support/redirects.ts";
+import { ask, authorizeRequests, f, idp, idsOfRealm, queryOf } from "./requests.ts";
 
 /** The cookie that binds a sign-on to its browser. */
 
 authorizeRequests();
 
-describe("the browser's cookie", () => {
-  /** The one that it is looked for first; the second has the same value. */
+describe("the cookie of a browser", () => {
+  /** The cookie of the preferred name; the second cookie has the same value. */
   const given = (answer: Answer) => answer.headers.getSetCookie()[0] ?? null;
 
-  test("is for this host alone, over TLS alone, out of reach of scripts and of other sites' requests (A22)", async () => {
-    const cookies = (await f.begin(nobody())).headers.getSetCookie();
+  test("has HttpOnly, Secure, SameSite=Lax and the __Host- prefix (A22)", async () => {
+    const cookies = (await f.begin(newBrowser())).headers.getSetCookie();
     expect(cookies).toHaveLength(2);
     for (const cookie of cookies) {
       const [pair = "", ...attributes] = cookie.split("; ");
@@ -23,7 +24,7 @@ describe("the browser's cookie", () => {
     }
   });
 
-  /** As a browser keeps them: a later one takes the place of an earlier one with its name. */
+  /** The cookies as a browser keeps them: a later one replaces an earlier one of the same name. */
   const jarOf = (...answers: Answer[]) =>
     new Map(
       answers
@@ -40,10 +41,10 @@ describe("the browser's cookie", () => {
       headers: { cookie },
     });
   };
-  /** Two that differ also in the name that each has of its own: one in 64 times they do not. */
-  const beginTwo = async (second = () => f.begin(nobody())): Promise<[Answer, Answer]> => {
+  /** Two sign-ons whose second cookies have different names; by chance, one pair in 64 has the same name. */
+  const beginTwo = async (second = () => f.begin(newBrowser())): Promise<[Answer, Answer]> => {
     for (;;) {
-      const two: [Answer, Answer] = [await f.begin(nobody()), await second()];
+      const two: [Answer, Answer] = [await f.begin(newBrowser()), await second()];
       if (jarOf(...two).size !== 2) return two;
     }
   };
@@ -52,22 +53,23 @@ describe("the browser's cookie", () => {
     ["was answered first", (two: Answer[]) => two],
     ["was answered last", (two: Answer[]) => two.toReversed()],
   ])(
-    "lets two tabs finish where neither brought one, as when a browser opens both at once, also the one that %s",
+    "lets two tabs finish that began at once without a cookie, also the tab that %s",
     async (_, answered) => {
       const two = await beginTwo();
       const jar = jarOf(...answered(two));
-      for (const begun of two) expect(told(await comeBackWith(jar, begun)).code).toMatch(/^lkac_/);
+      for (const begun of two) expect(redirectOf(await comeBackWith(jar, begun)).code).toMatch(/^lkac_/);
     },
   );
 
-  test("of a tab that is open goes on to count when a form of another site begins a sign-on, which brings none", async () => {
+  test("still counts for an open tab after a form of another site began a sign-on without cookies", async () => {
     const byForm = () => call(f.latchkey.app, authorizeByForm, { ids: idsOfRealm(), form: f.parameters() });
     const [open, posted] = await beginTwo(byForm);
     const jar = jarOf(open, posted);
-    for (const begun of [open, posted]) expect(told(await comeBackWith(jar, begun)).code).toMatch(/^lkac_/);
+    for (const begun of [open, posted])
+      expect(redirectOf(await comeBackWith(jar, begun)).code).toMatch(/^lkac_/);
   });
 
-  test("of another browser opens nothing under either name (A22, N96)", async () => {
+  test("400 for another browser's cookie under either name (A22, N96)", async () => {
     const [mine, stranger] = await beginTwo();
     expect((await comeBackWith(jarOf(stranger), mine)).code).toBe("browser_changed");
     const [, [own = "", value = ""] = []] = [...jarOf(stranger)];
@@ -76,19 +78,19 @@ describe("the browser's cookie", () => {
     expect((await comeBackWith(new Map([[own, value]]), mine)).code).toBe("browser_changed");
   });
 
-  test("is made once and kept: a second tab does not push out the first", async () => {
-    const browser = nobody();
+  test("is set once: a second tab keeps the first one's cookie", async () => {
+    const browser = newBrowser();
     const first = await f.begin(browser);
     const second = await f.begin(browser);
     expect(given(first)).not.toBeNull();
     expect(given(second)).toBeNull();
     for (const begun of [second, first])
-      expect(told(await f.comeBack(browser, idp.signIn(locationOf(begun)))).code).toMatch(/^lkac_/);
+      expect(redirectOf(await f.comeBack(browser, idp.signIn(locationOf(begun)))).code).toMatch(/^lkac_/);
   });
 
-  test("differs from browser to browser", async () => {
+  test("differs between browsers", async () => {
     const cookies = [];
-    for (let index = 0; index < 20; index++) cookies.push(given(await f.begin(nobody())));
+    for (let index = 0; index < 20; index++) cookies.push(given(await f.begin(newBrowser())));
     expect(new Set(cookies).size).toBe(20);
   });
 
@@ -106,16 +108,16 @@ describe("the browser's cookie", () => {
     const made = given(begun) ?? "";
     expect(made).toMatch(/^__Host-latchkey=[A-Za-z0-9_-]{43};/);
     const browser = { cookie: /=([^;]+)/.exec(made)?.[1] };
-    expect(told(await f.comeBack(browser, idp.signIn(locationOf(begun)))).code).toMatch(/^lkac_/);
+    expect(redirectOf(await f.comeBack(browser, idp.signIn(locationOf(begun)))).code).toMatch(/^lkac_/);
   });
 
-  test("is found among others", async () => {
+  test("is found among other cookies", async () => {
     const cookie = `a=1; ${COOKIE}=${"x".repeat(43)}; b=2`;
     expect(given(await ask(queryOf(), { headers: { cookie } }))).toBeNull();
   });
 
-  test("does not go to the provider, nor does anything it could be found from", async () => {
-    const browser = nobody();
+  test("is not in the provider's URL, nor is its SHA-256", async () => {
+    const browser = newBrowser();
     const location = locationOf(await f.begin(browser));
     expect(location).not.toContain(browser.cookie);
     const digest = createHash("sha256")
@@ -124,10 +126,10 @@ describe("the browser's cookie", () => {
     expect(location).not.toContain(digest);
   });
 
-  test("has a plain name and no Secure on this machine without TLS, and works there", async () => {
+  test("is named latchkey, without Secure, on localhost without TLS", async () => {
     const publicUrl = "http://localhost:4000";
     const local = await createFederation({ idp, publicUrl });
-    const begun = await local.begin(nobody());
+    const begun = await local.begin(newBrowser());
     const cookie = given(begun) ?? "";
     expect(cookie).toMatch(/^latchkey=[A-Za-z0-9_-]{43}; Path=\/; HttpOnly; SameSite=Lax$/);
     const back = idp.signIn(locationOf(begun));
@@ -137,7 +139,7 @@ describe("the browser's cookie", () => {
       query: back.slice(back.indexOf("?") + 1),
       headers: { cookie: cookie.split(";")[0] ?? "" },
     });
-    expect(told(answer)).toMatchObject({ target: SHOP, code: expect.stringMatching(/^lkac_/) });
+    expect(redirectOf(answer)).toMatchObject({ target: SHOP, code: expect.stringMatching(/^lkac_/) });
     await local.close();
   });
 });

@@ -2,19 +2,8 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
 import { createHttpServer } from "../../../src/http/server.ts";
-import {
-  ask,
-  atIdp,
-  authorizeRequests,
-  f,
-  idp,
-  locationOf,
-  nobody,
-  queryOf,
-  refusalFor,
-  SENT_TO_IDP,
-  told,
-} from "./requests.ts";
+import { locationOf, newBrowser, redirectOf } from "../../support/redirects.ts";
+import { ask, atIdp, authorizeRequests, f, idp, queryOf, refusalFor, SENT_TO_IDP } from "./requests.ts";
 
 /** The state returns to the storefront unchanged; four parameters reach the provider unchanged. */
 
@@ -27,8 +16,8 @@ describe("the storefront's state comes back unchanged (R8)", () => {
     ["line breaks (T07)", "a\r\nSet-Cookie: evil=1\r\n\r\n<html>"],
     ["a null byte", "a\0b"],
     ["Unicode", "ключ 🔑 é e\u0301 \u2028 \u202e עברית"],
-    ["what looks like our own parameters", "x&code=evil&iss=https://evil.example"],
-    ["what looks like an escape", "%41%0d%0a%zz"],
+    ["text that looks like parameters of the redirect", "x&code=evil&iss=https://evil.example"],
+    ["text that looks like a percent escape", "%41%0d%0a%zz"],
     ["spaces around it", "  s  "],
     ["JSON", '{"__proto__":{"x":1}}'],
     ["2048 characters", "s".repeat(2048)],
@@ -39,29 +28,31 @@ describe("the storefront's state comes back unchanged (R8)", () => {
     expect(location).toMatch(/^[\x21-\x7e]+$/);
     expect([...returned.keys()]).toEqual(["code", "state", "iss"]);
     expect(returned.get("state")).toBe(state);
-    const refused = await f.begin(nobody(), { state, response_type: "token" });
-    expect(told(refused)).toEqual(refusalFor("response_type_unsupported", { state }));
+    const refused = await f.begin(newBrowser(), { state, response_type: "token" });
+    expect(redirectOf(refused)).toEqual(refusalFor("response_type_unsupported", { state }));
     expect(locationOf(refused)).toMatch(/^[\x21-\x7e]+$/);
   });
 
   test("2049 characters are refused", async () => {
     const state = "s".repeat(2049);
-    expect(told(await f.begin(nobody(), { state }))).toEqual(refusalFor("state_missing", { state }));
+    expect(redirectOf(await f.begin(newBrowser(), { state }))).toEqual(
+      refusalFor("state_missing", { state }),
+    );
   });
 
   test.each([
     ["control characters", "\x01"],
     ["backslashes", "\\"],
     ["quotes", '"'],
-    ["what is no character of a URL", "\x7f"],
-  ])("2048 %s are refused, or come back: no callback is too long to be read", async (_, character) => {
+    ["DEL characters", "\x7f"],
+  ])("2048 %s are refused at authorize, or come back", async (_, character) => {
     const { answer, code, error } = await f.signOn({ parameters: { state: character.repeat(2048) } });
     expect(answer.status).toBe(303);
     expect(error ?? code).toMatch(/^(invalid_request|lkac_)/);
   });
 });
 
-describe("display, prompt, ui_locales and login_hint are passed on byte for byte, and nothing else is (R19, seed 4.3)", () => {
+describe("display, prompt, ui_locales and login_hint reach the provider byte for byte (R19, seed 4.3)", () => {
   test.each([
     "de-CH%20fr+en",
     "de-CH+fr%20en",
@@ -86,14 +77,14 @@ describe("display, prompt, ui_locales and login_hint are passed on byte for byte
     }
   });
 
-  test("all three at once, in whatever order they came; empty ones are absent (R5)", async () => {
+  test("several of them keep one fixed order; empty ones are left out (R5)", async () => {
     const answer = await ask(`ui_locales=de&${queryOf()}&prompt=none&display=popup`);
     expect(locationOf(answer).endsWith("&display=popup&prompt=none&ui_locales=de")).toBe(true);
     const empty = await ask(`ui_locales=&${queryOf()}&prompt&display=`);
     expect([...atIdp(empty).keys()]).toEqual(SENT_TO_IDP);
   });
 
-  test("what stands in a query unencoded arrives as the same value, over a real connection too (T07)", async () => {
+  test("an unencoded value arrives as the same value, over a real connection too (T07)", async () => {
     const server = createHttpServer(f.latchkey.app.serve, f.latchkey.app.onRefused);
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
@@ -116,7 +107,7 @@ describe("display, prompt, ui_locales and login_hint are passed on byte for byte
     }
   });
 
-  test("a semicolon smuggles nothing to a provider that takes it for an ampersand (T07)", async () => {
+  test("a semicolon adds no parameter at a provider that splits at semicolons (T07)", async () => {
     const answer = await ask(`${queryOf()}&prompt=login;client_id=evil;redirect_uri=https://evil.example`);
     const names = locationOf(answer)
       .split("?")[1]
@@ -126,10 +117,10 @@ describe("display, prompt, ui_locales and login_hint are passed on byte for byte
     expect(atIdp(answer).get("prompt")).toBe("login;client_id=evil;redirect_uri=https://evil.example");
   });
 
-  test("no other parameter of the caller's reaches the provider, and none makes us fetch anything (T08)", async () => {
-    await f.begin(nobody());
+  test("no other parameter reaches the provider, and no URL in a parameter is fetched (T08)", async () => {
+    await f.begin(newBrowser());
     idp.journal.length = 0;
-    const answer = await f.begin(nobody(), {
+    const answer = await f.begin(newBrowser(), {
       nonce: "not-passed-on-nonce",
       id_token_hint: "not-passed-on-hint",
       claims: '{"not-passed-on":1}',

@@ -3,29 +3,28 @@ import { updateProfile } from "../../../src/contract/oidc-profiles.ts";
 import { createRealm } from "../../../src/contract/realms.ts";
 import { newId } from "../../../src/lib/ids.ts";
 import { createFederation } from "../../support/federation.ts";
+import { newBrowser, redirectOf } from "../../support/redirects.ts";
 import {
   ask,
   atIdp,
   authorizeRequests,
-  eachAlone,
   f,
   idp,
   idsOfRealm,
   isAtIdp,
-  nobody,
   queryOf,
   refusalFor,
-  told,
+  withOwnFederation,
 } from "./requests.ts";
 
 /** The realm and the profile of the request, and the provider's discovery document. */
 
 authorizeRequests();
 
-describe("404", () => {
-  eachAlone();
+describe("the realm", () => {
+  withOwnFederation();
 
-  test("for a store or realm that is not there, or a realm of another store: the same page", async () => {
+  test("404 for an unknown store or realm, and for another store's realm: the same page", async () => {
     const other = await f.latchkey.createStore();
     const ids = idsOfRealm();
     const pages = [];
@@ -44,7 +43,7 @@ describe("404", () => {
     expect(new Set(pages.map(({ body }) => body.replace(/<strong>.*?<\/strong>/, ""))).size).toBe(1);
   });
 
-  test("for another realm of the store its own redirect URIs count", async () => {
+  test("another realm of the store has redirect URIs of its own", async () => {
     const json = { data: { type: "authentication-realm", name: "Wholesale", redirect_uris: [] } };
     const { body } = await f.store.call(createRealm, { json });
     const answer = await ask(queryOf(), { ids: { ...idsOfRealm(), realm: body.data.id } });
@@ -52,7 +51,7 @@ describe("404", () => {
   });
 });
 
-describe("405: nothing but GET and POST", () => {
+describe("the method › 405 for anything but GET and POST", () => {
   test.each(["PUT", "DELETE", "OPTIONS", "PATCH"])("%s (R6, R13)", async (method) => {
     const url = `http://internal${new URL(f.issuer).pathname}/authorize?${queryOf()}`;
     const response = await f.latchkey.app.fetch(new Request(url, { method }));
@@ -64,7 +63,7 @@ describe("405: nothing but GET and POST", () => {
 });
 
 describe("the profile", () => {
-  eachAlone();
+  withOwnFederation();
 
   const change = (profileId: string, data: object) =>
     f.store.call(updateProfile, {
@@ -72,56 +71,58 @@ describe("the profile", () => {
       json: { data: { type: "oidc-profile", ...data } },
     });
 
-  test("of another realm or store is unknown (N95, A33)", async () => {
+  test("303 profile_unknown for a profile of another realm or store (N95, A33)", async () => {
     const other = await createFederation({ idp, storage: f.latchkey.storage, clock: f.latchkey.clock });
     await other.latchkey.app.stop();
-    expect(told(await f.begin(nobody(), { profile: other.profileId }))).toEqual(
+    expect(redirectOf(await f.begin(newBrowser(), { profile: other.profileId }))).toEqual(
       refusalFor("profile_unknown"),
     );
   });
 
-  test("that is disabled is not used (A09)", async () => {
+  test("303 profile_disabled for a disabled profile (A09)", async () => {
     await change(f.profileId, { enabled: false });
-    expect(told(await f.begin(nobody()))).toEqual(refusalFor("profile_disabled"));
+    expect(redirectOf(await f.begin(newBrowser()))).toEqual(refusalFor("profile_disabled"));
   });
 
-  test("that is used directly is not used through us", async () => {
+  test("303 profile_direct for a profile of the direct flow", async () => {
     const profile = await f.addProfile({ flow: "direct", client_id: "customers" });
-    expect(told(await f.begin(nobody(), { profile }))).toEqual(refusalFor("profile_direct"));
+    expect(redirectOf(await f.begin(newBrowser(), { profile }))).toEqual(refusalFor("profile_direct"));
   });
 
-  test("need not be named when there is one", async () => {
+  test("may be left out when the realm has one", async () => {
     for (const profile of [undefined, ""]) {
-      const answer = await f.begin(nobody(), { profile });
+      const answer = await f.begin(newBrowser(), { profile });
       expect(atIdp(answer).get("redirect_uri")).toBe(f.callbackUrl);
     }
   });
 
-  test("without any that is enabled the storefront is told so", async () => {
+  test("303 profile_none when the realm has no enabled profile to broker", async () => {
     await change(f.profileId, { enabled: false });
     await f.addProfile({ flow: "direct", client_id: "customers" });
-    expect(told(await f.begin(nobody(), { profile: undefined }))).toEqual(refusalFor("profile_none"));
+    expect(redirectOf(await f.begin(newBrowser(), { profile: undefined }))).toEqual(
+      refusalFor("profile_none"),
+    );
   });
 });
 
-describe("when the provider's documents cannot be had", () => {
-  eachAlone();
+describe("the provider's discovery document", () => {
+  withOwnFederation();
 
   const DAY = 24 * 3_600_000;
   const isDown = {
     "/.well-known/openid-configuration": (_: unknown, r: { destroy(): void }) => void r.destroy(),
   };
 
-  test("303 temporarily_unavailable once what we knew is a day old, and at once well again", async () => {
-    await f.begin(nobody());
+  test("303 temporarily_unavailable once the last document is a day old, until the provider answers again", async () => {
+    await f.begin(newBrowser());
     idp.hooks.answer = isDown;
     f.latchkey.clock.advance(DAY - 1);
-    expect(isAtIdp(await f.begin(nobody()))).toBe(true);
+    expect(isAtIdp(await f.begin(newBrowser()))).toBe(true);
     f.latchkey.clock.advance(10_000);
-    expect(told(await f.begin(nobody()))).toEqual(refusalFor("idp_unavailable"));
+    expect(redirectOf(await f.begin(newBrowser()))).toEqual(refusalFor("idp_unavailable"));
     idp.hooks = {};
     f.latchkey.clock.advance(10_000);
-    expect(isAtIdp(await f.begin(nobody()))).toBe(true);
+    expect(isAtIdp(await f.begin(newBrowser()))).toBe(true);
   });
 
   test.each<[string, (issuer: string) => string]>([
@@ -130,25 +131,22 @@ describe("when the provider's documents cannot be had", () => {
     ["an issuer with another host", (issuer) => issuer.replace("127.0.0.1", "localhost")],
     ["an issuer with a path", (issuer) => `${issuer}/tenant`],
     ["no issuer", () => ""],
-  ])(
-    "%s is never followed: the old endpoints until they are too old, then none (N50, N51)",
-    async (_, change) => {
-      await f.begin(nobody());
-      idp.hooks.discovery = (document) => ({
-        ...document,
-        issuer: change(idp.issuer),
-        authorization_endpoint: `${idp.origin}/evil`,
-      });
-      f.latchkey.clock.advance(5 * 60_000);
-      const answer = await f.begin(nobody());
-      expect(isAtIdp(answer)).toBe(true);
-      f.latchkey.clock.advance(DAY);
-      expect(told(await f.begin(nobody()))).toEqual(refusalFor("idp_unavailable"));
-    },
-  );
+  ])("%s is not accepted: the old endpoints are used for a day, then none (N50, N51)", async (_, change) => {
+    await f.begin(newBrowser());
+    idp.hooks.discovery = (document) => ({
+      ...document,
+      issuer: change(idp.issuer),
+      authorization_endpoint: `${idp.origin}/evil`,
+    });
+    f.latchkey.clock.advance(5 * 60_000);
+    const answer = await f.begin(newBrowser());
+    expect(isAtIdp(answer)).toBe(true);
+    f.latchkey.clock.advance(DAY);
+    expect(redirectOf(await f.begin(newBrowser()))).toEqual(refusalFor("idp_unavailable"));
+  });
 
-  test("an issuer with a slash at its end is drift, and never followed: the old endpoints for as long as it answers (N51)", async () => {
-    await f.begin(nobody());
+  test("an issuer with a trailing slash is drift: the old endpoints are used until it is approved (N51)", async () => {
+    await f.begin(newBrowser());
     idp.hooks.discovery = (document) => ({
       ...document,
       issuer: `${idp.issuer}/`,
@@ -156,7 +154,7 @@ describe("when the provider's documents cannot be had", () => {
     });
     for (let day = 0; day < 3; day++) {
       f.latchkey.clock.advance(DAY);
-      const location = (await f.begin(nobody())).headers.get("location") ?? "";
+      const location = (await f.begin(newBrowser())).headers.get("location") ?? "";
       expect(location.startsWith(`${idp.origin}/authorize?`)).toBe(true);
     }
   });

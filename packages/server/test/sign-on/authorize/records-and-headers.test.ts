@@ -5,19 +5,16 @@ import { signOnReasonEntry } from "../../../src/contract/sign-on-reasons.ts";
 import { PUBLIC_URL } from "../../support/app.ts";
 import { call } from "../../support/call.ts";
 import { COOKIE, newPkce } from "../../support/federation.ts";
+import { newBrowser, REFERENCE, redirectOf, referenceOnPage } from "../../support/redirects.ts";
 import {
   ask,
   atIdp,
   authorizeRequests,
   countRows,
-  eachAlone,
   f,
   idsOfRealm,
-  nobody,
   queryOf,
-  REFERENCE,
-  referenceOnPage,
-  told,
+  withOwnFederation,
 } from "./requests.ts";
 
 /** Header fields of the answer, rows in the database, records and log lines. */
@@ -25,11 +22,11 @@ import {
 authorizeRequests();
 
 describe("the answer's header fields", () => {
-  test("no frame, no other origin, no referrer, nothing kept: on redirects and on pages (R12 to R15)", async () => {
+  test("forbid frames, other origins, referrers and caching, on redirects and on pages (R12 to R15)", async () => {
     const answers = [
-      await f.begin(nobody()),
-      await f.begin(nobody(), { response_type: "token" }),
-      await f.begin(nobody(), { redirect_uri: "https://evil.example" }),
+      await f.begin(newBrowser()),
+      await f.begin(newBrowser(), { response_type: "token" }),
+      await f.begin(newBrowser(), { redirect_uri: "https://evil.example" }),
     ];
     expect(answers.map(({ status }) => status)).toEqual([303, 303, 400]);
     for (const { headers } of answers) {
@@ -41,20 +38,20 @@ describe("the answer's header fields", () => {
     }
   });
 
-  test("pages load nothing from anywhere and link to nowhere (R15)", async () => {
-    const { body } = await f.begin(nobody(), { redirect_uri: "https://evil.example" });
+  test("a page loads nothing and links to nothing (R15)", async () => {
+    const { body } = await f.begin(newBrowser(), { redirect_uri: "https://evil.example" });
     expect([...body.matchAll(/(?:href|src|action)="([^"]*)"/g)].map((match) => match[1])).toEqual(["data:,"]);
     expect(body).not.toMatch(/<(script|img|iframe|form|meta http-equiv)|url\(|@import/i);
   });
 
-  test("iss is in every redirect to the storefront, and published as such (R17)", async () => {
+  test("every redirect to the storefront has iss, as the metadata announces (R17)", async () => {
     const { body } = await call(f.latchkey.app, realmMetadata, { ids: idsOfRealm() });
     expect(body.authorization_response_iss_parameter_supported).toBe(true);
-    expect(told(await f.begin(nobody(), { scope: "x" })).iss).toBe(body.issuer);
+    expect(redirectOf(await f.begin(newBrowser(), { scope: "x" })).iss).toBe(body.issuer);
     expect((await f.signOn()).returned.get("iss")).toBe(body.issuer);
   });
 
-  test("where we are comes from the configuration, whatever the request says of it (T34, R181, A60)", async () => {
+  test("the host headers of the request are ignored (T34, R181, A60)", async () => {
     const headers = {
       host: "elsewhere.example",
       forwarded: "host=elsewhere.example;proto=http",
@@ -68,29 +65,29 @@ describe("the answer's header fields", () => {
     const refused = await ask(queryOf({ scope: "x" }), { headers });
     const page = await ask(queryOf({ client_id: "x" }), { headers });
     expect(atIdp(begun).get("redirect_uri")).toBe(f.callbackUrl);
-    expect(told(refused).iss).toBe(f.issuer);
+    expect(redirectOf(refused).iss).toBe(f.issuer);
     for (const { headers: fields, body } of [begun, refused, page])
       expect(JSON.stringify([...fields]) + body).not.toContain("elsewhere");
   });
 });
 
-describe("it writes nothing", () => {
-  eachAlone();
+describe("the database", () => {
+  withOwnFederation();
 
-  test("a thousand sign-ons that nobody finishes leave no row behind, in any table (A76)", async () => {
-    await f.begin(nobody());
+  test("a thousand abandoned sign-ons leave no row in any table (A76)", async () => {
+    await f.begin(newBrowser());
     await f.latchkey.app.tidy();
     const before = await countRows();
     for (let index = 0; index < 1000; index++) {
       f.latchkey.clock.advance(10);
-      expect((await f.begin(nobody(), { state: `state ${index}` })).status).toBe(303);
+      expect((await f.begin(newBrowser(), { state: `state ${index}` })).status).toBe(303);
     }
     await f.latchkey.app.tidy();
     expect(await countRows()).toEqual(before);
     expect(Object.keys(before).length).toBeGreaterThan(10);
   });
 
-  test("429 for whoever asks too often, as a page, and nobody else (A76)", async () => {
+  test("429 as a page for the 201st request of one address; other addresses go on (A76)", async () => {
     const statuses = [];
     for (let index = 0; index < 201; index++)
       statuses.push((await ask(queryOf(), { peer: "192.0.2.1" })).status);
@@ -100,11 +97,11 @@ describe("it writes nothing", () => {
   });
 });
 
-describe("an error leaves a record that its reference finds", () => {
-  eachAlone();
+describe("the record of an error", () => {
+  withOwnFederation();
 
-  test("when it was a redirect", async () => {
-    const { reference = "" } = told(await f.begin(nobody(), { response_type: "token" }));
+  test("is found by the reference in the redirect", async () => {
+    const { reference = "" } = redirectOf(await f.begin(newBrowser(), { response_type: "token" }));
     const { means, remedy } = signOnReasonEntry("response_type_unsupported");
     expect(await f.recordOf(reference)).toMatchObject({
       reference,
@@ -120,8 +117,8 @@ describe("an error leaves a record that its reference finds", () => {
     });
   });
 
-  test("when it was a page", async () => {
-    const answer = await f.begin(nobody(), { redirect_uri: "https://evil.example" });
+  test("is found by the reference on the page", async () => {
+    const answer = await f.begin(newBrowser(), { redirect_uri: "https://evil.example" });
     const reference = referenceOnPage(answer);
     expect(reference).toMatch(REFERENCE);
     const record = await f.recordOf(reference);
@@ -132,12 +129,12 @@ describe("an error leaves a record that its reference finds", () => {
     expect(JSON.stringify(rest)).not.toContain("evil");
   });
 
-  test("and of which provider it was", async () => {
+  test("has the profile of the request", async () => {
     await f.store.call(updateProfile, {
       ids: { realm: f.realmId, id: f.profileId },
       json: { data: { type: "oidc-profile", enabled: false } },
     });
-    const { reference = "" } = told(await f.begin(nobody()));
+    const { reference = "" } = redirectOf(await f.begin(newBrowser()));
     expect(await f.recordOf(reference)).toMatchObject({
       reason: "profile_disabled",
       profile_id: f.profileId,
@@ -145,7 +142,7 @@ describe("an error leaves a record that its reference finds", () => {
     });
   });
 
-  /** All records of the store: a page of the API has a hundred at most. */
+  /** Counts all records of the store: a page of the API has a hundred at most. */
   const countRecords = async (): Promise<number> => {
     await f.latchkey.app.tidy();
     const rows = await f.latchkey.storage.db
@@ -157,15 +154,17 @@ describe("an error leaves a record that its reference finds", () => {
   };
 
   test("a good request leaves none", async () => {
-    await f.begin(nobody());
+    await f.begin(newBrowser());
     expect(await f.records()).toEqual([]);
   });
 
-  test("no more than twenty at once from one source, then one a second; others are not touched (wire 15)", async () => {
+  test("is kept at most twenty times at once for one source, then one a second; other sources are counted apart (wire 15)", async () => {
     const fail = (peer: string) => ask(queryOf({ scope: "x" }), { peer });
     const answers = [];
     for (let index = 0; index < 25; index++) answers.push(await fail("192.0.2.1"));
-    const references = answers.map((answer) => told(answer).reference).filter((one) => one !== undefined);
+    const references = answers
+      .map((answer) => redirectOf(answer).reference)
+      .filter((one) => one !== undefined);
     expect(new Set(references).size).toBe(20);
     expect(await f.records()).toHaveLength(20);
     await fail("192.0.2.2");
@@ -176,7 +175,7 @@ describe("an error leaves a record that its reference finds", () => {
     expect(await f.records()).toHaveLength(22);
   });
 
-  test("no more than twenty at once from one IPv6 /48, however many of its networks are used", async () => {
+  test("is kept at most twenty times at once for one IPv6 /48", async () => {
     const fail = (peer: string) => ask(queryOf({ scope: "x" }), { peer });
     for (let index = 0; index < 25; index++) await fail(`2001:db8:1:${index.toString(16)}::1`);
     expect(await countRecords()).toBe(20);
@@ -184,11 +183,11 @@ describe("an error leaves a record that its reference finds", () => {
     expect(await countRecords()).toBe(21);
   });
 
-  test("no more than two hundred at once for a store, then two a second, whatever the number of addresses", async () => {
+  test("is kept at most two hundred times at once for a store, then two a second, for any number of addresses", async () => {
     const fail = (index: number) =>
       ask(queryOf({ scope: "x" }), { peer: `198.51.${100 + Math.floor(index / 250)}.${index % 250}` });
     const answers = [];
-    for (let index = 0; index < 210; index++) answers.push(told(await fail(index)));
+    for (let index = 0; index < 210; index++) answers.push(redirectOf(await fail(index)));
     expect(answers.every(({ error }) => error === "invalid_scope")).toBe(true);
     expect(answers.filter(({ reference }) => reference !== undefined)).toHaveLength(200);
     expect(await countRecords()).toBe(200);
@@ -198,8 +197,8 @@ describe("an error leaves a record that its reference finds", () => {
   });
 });
 
-describe("the log", () => {
-  eachAlone();
+describe("the log line", () => {
+  withOwnFederation();
 
   const lineFor = () => f.latchkey.logLines.at(-1) ?? {};
   const marked = {
@@ -210,11 +209,11 @@ describe("the log", () => {
     foo: "marker-foo",
   };
 
-  test("has reference and reason of a refusal, and nothing of the query or the cookie (A70, I10)", async () => {
+  test("has a refusal's reference and reason, and nothing of the query or the cookie (A70, I10)", async () => {
     const { challenge } = newPkce();
     const headers = { cookie: `${COOKIE}=${"marker".repeat(7)}x`, referer: "https://marker.example" };
     const query = queryOf({ ...marked, code_challenge: challenge, scope: "marker-scope" });
-    const { reference } = told(await ask(query, { headers }));
+    const { reference } = redirectOf(await ask(query, { headers }));
     expect(lineFor()).toMatchObject({
       event: "request",
       method: "GET",
@@ -227,8 +226,8 @@ describe("the log", () => {
       expect(JSON.stringify(lineFor())).not.toContain(text);
   });
 
-  test("has the reference of a page, and what it was", async () => {
-    const answer = await f.begin(nobody(), { ...marked, redirect_uri: "https://marker.example" });
+  test("has a page's reference and problem", async () => {
+    const answer = await f.begin(newBrowser(), { ...marked, redirect_uri: "https://marker.example" });
     expect(lineFor()).toMatchObject({
       status: 400,
       reference: referenceOnPage(answer),
@@ -237,8 +236,8 @@ describe("the log", () => {
     expect(JSON.stringify(lineFor())).not.toContain("marker");
   });
 
-  test("has nothing of a sign-on that begins", async () => {
-    const browser = nobody();
+  test("has nothing of the query, the cookie or the state when a sign-on begins", async () => {
+    const browser = newBrowser();
     const begun = await f.begin(browser, marked);
     const line = JSON.stringify(lineFor());
     const secrets = ["state", "nonce", "code_challenge"].map((name) => atIdp(begun).get(name) ?? "");

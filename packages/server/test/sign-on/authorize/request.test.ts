@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { type SignOnReason, signOnReasons } from "../../../src/contract/sign-on-reasons.ts";
 import { newId } from "../../../src/lib/ids.ts";
 import { newPkce } from "../../support/federation.ts";
+import { locationOf, newBrowser, redirectOf } from "../../support/redirects.ts";
 import {
   ask,
   atIdp,
@@ -9,20 +10,17 @@ import {
   f,
   idp,
   isAtIdp,
-  locationOf,
-  nobody,
   queryOf,
   refusalFor,
   SENT_TO_IDP,
-  told,
 } from "./requests.ts";
 
 /** The parameters of the request: each is required, refused or ignored. */
 
 authorizeRequests();
 
-test("303 sends the shopper to the identity provider with what is ours, and nothing else (R75 to R78)", async () => {
-  const answer = await f.begin(nobody());
+test("a good request › 303 to the identity provider with eight parameters of the service's own (R75 to R78)", async () => {
+  const answer = await f.begin(newBrowser());
   expect(answer.status).toBe(303);
   expect(isAtIdp(answer)).toBe(true);
   expect([...atIdp(answer).keys()]).toEqual(SENT_TO_IDP);
@@ -39,20 +37,22 @@ test("303 sends the shopper to the identity provider with what is ours, and noth
 });
 
 test("two sign-ons share neither state, nonce nor challenge, in one browser or in two (R78)", async () => {
-  const browser = nobody();
-  const begun = [await f.begin(browser), await f.begin(browser), await f.begin(nobody())].map(atIdp);
+  const browser = newBrowser();
+  const begun = [await f.begin(browser), await f.begin(browser), await f.begin(newBrowser())].map(atIdp);
   for (const name of ["state", "nonce", "code_challenge"])
     expect(new Set(begun.map((parameters) => parameters.get(name))).size, name).toBe(3);
 });
 
-test("the storefront's own challenge and state stay between us and it", async () => {
+test("the storefront's challenge and state are not sent to the provider", async () => {
   const { challenge } = newPkce();
-  const location = locationOf(await f.begin(nobody(), { code_challenge: challenge, state: "stays-here" }));
+  const location = locationOf(
+    await f.begin(newBrowser(), { code_challenge: challenge, state: "stays-here" }),
+  );
   expect(location).not.toContain(challenge);
   expect(location).not.toContain("stays-here");
 });
 
-describe("303 tells the storefront what is wrong with its request, with its state and our iss", () => {
+describe("a faulty request › 303 to the storefront with the reason, its state and iss", () => {
   const { challenge } = newPkce();
   const requests: [string, SignOnReason, Record<string, string | undefined>][] = [
     ["no response_type (R7)", "response_type_missing", { response_type: undefined }],
@@ -89,22 +89,22 @@ describe("303 tells the storefront what is wrong with its request, with its stat
     ["a challenge with a space", "challenge_invalid", { code_challenge: ` ${challenge.slice(1)}` }],
     ["a challenge with a line break", "challenge_invalid", { code_challenge: `${challenge}\n` }],
     ["a nonce of 513 characters", "nonce_invalid", { nonce: "n".repeat(513) }],
-    ["a profile that is no id", "profile_unknown", { profile: "1' or 1=1--" }],
-    ["a profile that nobody has", "profile_unknown", { profile: newId() }],
+    ["a profile that is not an id", "profile_unknown", { profile: "1' or 1=1--" }],
+    ["an unknown profile", "profile_unknown", { profile: newId() }],
   ];
 
   test.each(requests)("%s: %s", async (_, reason, changes) => {
-    const answer = await f.begin(nobody(), changes);
+    const answer = await f.begin(newBrowser(), changes);
     expect(answer.status).toBe(303);
-    expect(told(answer)).toEqual(refusalFor(reason));
+    expect(redirectOf(answer)).toEqual(refusalFor(reason));
     expect(answer.headers.has("set-cookie")).toBe(false);
     expect(idp.journal).toEqual([]);
   });
 
-  test("no state: there is none to give back (T08, R76)", async () => {
+  test("no state: the redirect has none either (T08, R76)", async () => {
     for (const state of [undefined, ""]) {
       const { state: _, ...refusal } = refusalFor("state_missing");
-      expect(told(await f.begin(nobody(), { state }))).toEqual(refusal);
+      expect(redirectOf(await f.begin(newBrowser(), { state }))).toEqual(refusal);
     }
   });
 
@@ -122,17 +122,17 @@ describe("303 tells the storefront what is wrong with its request, with its stat
     const once = { nonce: "n", display: "page", prompt: "login", ui_locales: "de" };
     const value = new URLSearchParams(queryOf(once)).get(name) ?? "";
     for (const second of [value, "evil"])
-      expect(told(await ask(`${queryOf(once)}&${name}=${encodeURIComponent(second)}`))).toEqual(
+      expect(redirectOf(await ask(`${queryOf(once)}&${name}=${encodeURIComponent(second)}`))).toEqual(
         refusalFor("parameter_repeated"),
       );
   });
 
-  test("state given twice: neither is believed (R5)", async () => {
+  test("state given twice: the redirect has none (R5)", async () => {
     const { state: _, ...refusal } = refusalFor("parameter_repeated");
-    expect(told(await ask(`${queryOf()}&state=evil`))).toEqual(refusal);
+    expect(redirectOf(await ask(`${queryOf()}&state=evil`))).toEqual(refusal);
   });
 
-  test("in words that RFC 6749 4.1.2.1 allows, whatever the reason", () => {
+  test("every reason has an error and a description in the characters of RFC 6749 4.1.2.1", () => {
     for (const [reason, { error, means }] of Object.entries(signOnReasons)) {
       expect(error, reason).toMatch(/^[a-z_]+$/);
       expect(means, reason).toMatch(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/);
@@ -140,10 +140,10 @@ describe("303 tells the storefront what is wrong with its request, with its stat
   });
 });
 
-describe("what is no fault", () => {
+describe("an unusual request › 303 to the provider", () => {
   test.each<[string, Record<string, string | undefined>]>([
     ["scopes in the other order (2.6 other-scope-order)", { scope: "email openid" }],
-    ["more scopes than we know", { scope: "openid email profile phone offline_access" }],
+    ["unknown scopes", { scope: "openid email profile phone offline_access" }],
     ["scopes with two spaces between", { scope: "openid  email" }],
     [
       "unknown parameters (R5)",
@@ -152,25 +152,25 @@ describe("what is no fault", () => {
     ["a nonce of 512 characters", { nonce: "n".repeat(512) }],
     ["a state of one character", { state: "s" }],
   ])("%s", async (_, changes) => {
-    expect(isAtIdp(await f.begin(nobody(), changes))).toBe(true);
+    expect(isAtIdp(await f.begin(newBrowser(), changes))).toBe(true);
   });
 
   test("unknown parameters given twice, and known ones that are empty the second time (R5)", async () => {
     expect(isAtIdp(await ask(`${queryOf()}&foo=1&foo=2&state=&scope=&redirect_uri=&client_id=`))).toBe(true);
   });
 
-  test("of the scopes only ours go on: openid, email, and profile if it was asked for (A32)", async () => {
-    const scopeFor = async (scope: string) => atIdp(await f.begin(nobody(), { scope })).get("scope");
+  test("openid, email and profile are the only scopes that reach the provider (A32)", async () => {
+    const scopeFor = async (scope: string) => atIdp(await f.begin(newBrowser(), { scope })).get("scope");
     expect(await scopeFor("email openid offline_access admin")).toBe("openid email");
     expect(await scopeFor("profile email openid offline_access")).toBe("openid email profile");
   });
 });
 
-describe("values of 8 KB", () => {
+describe("a value of 8 KB", () => {
   test.each(["state", "display", "prompt", "ui_locales", "client_id", "redirect_uri", "foo"])(
-    "414 for %s, as a page without it (T07)",
+    "414 as a page for %s; the page does not have the value (T07)",
     async (name) => {
-      const answer = await f.begin(nobody(), { [name]: "evil".repeat(2048) });
+      const answer = await f.begin(newBrowser(), { [name]: "evil".repeat(2048) });
       expect([answer.status, answer.code]).toEqual([414, "url_too_long"]);
       expect(answer.body).not.toContain("evil");
     },

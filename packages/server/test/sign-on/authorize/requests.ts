@@ -2,8 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { authorize } from "../../../src/contract/sign-on.ts";
 import { type SignOnReason, signOnReasonEntry } from "../../../src/contract/sign-on-reasons.ts";
 import { type Answer, type Call, call } from "../../support/call.ts";
-import { type Browser, createFederation, type Federation, SHOP } from "../../support/federation.ts";
+import { createFederation, type Federation, SHOP } from "../../support/federation.ts";
 import { ADA, type HostileIdp, startHostileIdp } from "../../support/hostile-idp.ts";
+import { locationOf, REFERENCE } from "../../support/redirects.ts";
 
 /** Authorization requests of a storefront, and the answers to them. */
 
@@ -22,7 +23,7 @@ export function authorizeRequests(): void {
   });
   beforeEach(() => {
     f = shared;
-    // So that the many requests of this file come from a source that has not asked for a while.
+    // Later than the requests of the test before: the limit of requests by source starts anew.
     f.latchkey.clock.advance(10_000);
     idp.now = f.latchkey.clock.now;
     idp.hooks = {};
@@ -31,8 +32,8 @@ export function authorizeRequests(): void {
   });
 }
 
-/** For tests that change something, or count: a federation of their own. */
-export function eachAlone(): void {
+/** A federation of its own for each test of a describe: for tests that change settings or count rows. */
+export function withOwnFederation(): void {
   beforeEach(async () => {
     f = await createFederation({ idp });
     idp.journal.length = 0;
@@ -40,26 +41,14 @@ export function eachAlone(): void {
   afterEach(() => f.close());
 }
 
-export const nobody = (): Browser => ({ cookie: undefined });
 export const idsOfRealm = () => ({ store: f.store.store.id, realm: f.realmId });
 export const queryOf = (changes: Record<string, string | undefined> = {}) =>
   new URLSearchParams(f.parameters(changes)).toString();
-/** Sends a query as it is written. */
+/** Sends the query as written. */
 export const ask = (query: string, request: Call = {}) =>
   call(f.latchkey.app, authorize, { ids: idsOfRealm(), query, ...request });
 
-export const locationOf = (answer: Answer) => answer.headers.get("location") ?? "";
-/** Where a redirect leads, and what it says. */
-export function told(answer: Answer): Record<string, string> {
-  const location = locationOf(answer);
-  const end = location.indexOf("?");
-  return {
-    target: location.slice(0, end),
-    ...Object.fromEntries(new URLSearchParams(location.slice(end + 1))),
-  };
-}
-export const REFERENCE = /^[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$/;
-/** All that a storefront is told of a refusal, and nothing beside it: no code above all. */
+/** All parameters of a refusal in the redirect to the storefront; in particular, no code. */
 export const refusalFor = (reason: SignOnReason, changes: Record<string, unknown> = {}) => ({
   target: SHOP,
   error: signOnReasonEntry(reason).error,
@@ -70,8 +59,6 @@ export const refusalFor = (reason: SignOnReason, changes: Record<string, unknown
   iss: f.issuer,
   ...changes,
 });
-export const referenceOnPage = (answer: Answer): string =>
-  /<strong>([^<]+)<\/strong>/.exec(answer.body)?.[1] ?? "";
 
 export const SENT_TO_IDP = [
   "scope",

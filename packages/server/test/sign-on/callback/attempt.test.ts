@@ -5,23 +5,20 @@ import { callback } from "../../../src/contract/sign-on.ts";
 import { newId } from "../../../src/lib/ids.ts";
 import { call } from "../../support/call.ts";
 import { COOKIE, SHOP } from "../../support/federation.ts";
+import { newBrowser, REFERENCE, redirectOf, referenceOnPage } from "../../support/redirects.ts";
 import {
   begin,
   callbackJourneys,
-  eachAlone,
+  codeRedirect,
   end,
   endAt,
   f,
   idp,
-  nobody,
-  REFERENCE,
-  referenceOnPage,
   refusalFor,
   rowsOf,
   STATE,
   second,
-  told,
-  welcome,
+  withOwnFederation,
   withQuery,
 } from "./journey.ts";
 
@@ -29,7 +26,7 @@ import {
 
 callbackJourneys();
 
-describe("400: what does not belong to a sign-on that began here", () => {
+describe("the state of a callback", () => {
   const states: [string, (state: string) => string | undefined][] = [
     ["a state with its last letter changed (N90)", (s) => s.slice(0, -1) + (s.endsWith("A") ? "B" : "A")],
     [
@@ -48,7 +45,7 @@ describe("400: what does not belong to a sign-on that began here", () => {
     ["a state of 7 KB", () => "e".repeat(7000)],
   ];
 
-  test.each(states)("%s", async (_, change) => {
+  test.each(states)("400 for %s", async (_, change) => {
     const begun = await begin();
     const back = withQuery(begun.back, (query) => {
       const changed = change(query.get("state") ?? "");
@@ -60,10 +57,10 @@ describe("400: what does not belong to a sign-on that began here", () => {
     expect(answer.body).not.toContain("evil");
     expect(idp.asked("/token")).toBe(0);
     expect(await f.records()).toEqual([]);
-    expect(told(await end(begun))).toEqual(welcome());
+    expect(redirectOf(await end(begun))).toEqual(codeRedirect());
   });
 
-  test("a state given twice, whichever is right (R5)", async () => {
+  test("400 for two states, in either order (R5)", async () => {
     const begun = await begin();
     const { state = "" } = Object.fromEntries(new URLSearchParams(begun.back.split("?")[1]));
     for (const back of [`${begun.back}&state=${state}`, begun.back.replace("?", "?state=evil&")])
@@ -71,14 +68,14 @@ describe("400: what does not belong to a sign-on that began here", () => {
     expect(idp.asked("/token")).toBe(0);
   });
 
-  test("nothing at all, and an error without a state", async () => {
+  test("400 without any parameter, and for an error or a code without a state", async () => {
     for (const query of ["", "error=access_denied", "code=x"]) {
-      const answer = await f.comeBack(nobody(), `${f.callbackUrl}?${query}`);
+      const answer = await f.comeBack(newBrowser(), `${f.callbackUrl}?${query}`);
       expect([answer.status, answer.code]).toEqual([400, "attempt_invalid"]);
     }
   });
 
-  test("404 for a realm that is not there; a profile that is not there has no sign-ons", async () => {
+  test("404 for an unknown realm; 400 for an unknown profile", async () => {
     const begun = await begin();
     expect((await endAt(f.latchkey.app, begun, { realm: newId() })).code).toBe("realm_not_found");
     expect((await endAt(f.latchkey.app, begun, { store: newId() })).code).toBe("realm_not_found");
@@ -86,7 +83,7 @@ describe("400: what does not belong to a sign-on that began here", () => {
     expect((await endAt(f.latchkey.app, begun, { profile: newId() })).code).toBe("attempt_invalid");
   });
 
-  test("405 for a form that was posted: answers come in the query", async () => {
+  test("405 for POST: the callback takes its parameters from the query", async () => {
     const { back, browser } = await begin();
     const [path = "", body = ""] = back.split("?");
     const response = await f.latchkey.app.fetch(
@@ -104,10 +101,10 @@ describe("400: what does not belong to a sign-on that began here", () => {
   });
 });
 
-describe("400: the path that a sign-on comes back to is the one that it began for (N95, A20, A21, R82)", () => {
-  eachAlone();
+describe("the path of a callback must be the one that the sign-on began for (N95, A20, A21, R82)", () => {
+  withOwnFederation();
 
-  test("not another profile of the realm, not even of the same provider", async () => {
+  test("400 at another profile of the realm, even one of the same provider", async () => {
     const twin = await f.addProfile();
     const other = await f.addProfile({ discovery_url: second.discoveryUrl });
     idp.journal.length = 0;
@@ -118,10 +115,10 @@ describe("400: the path that a sign-on comes back to is the one that it began fo
       expect([answer.status, answer.code]).toEqual([400, "attempt_invalid"]);
     }
     expect([idp.asked("/token"), second.asked("/token")]).toEqual([0, 0]);
-    expect(told(await end(begun))).toEqual(welcome());
+    expect(redirectOf(await end(begun))).toEqual(codeRedirect());
   });
 
-  test("not another realm of the store, nor another store, with the same provider and redirect URI", async () => {
+  test("400 at another realm or another store, even with the same provider and redirect URI", async () => {
     const begun = await begin();
     const other = await f.latchkey.createStore(10_000);
     for (const store of [f.store, other]) {
@@ -144,17 +141,17 @@ describe("400: the path that a sign-on comes back to is the one that it began fo
     expect(idp.asked("/token")).toBe(0);
   });
 
-  test("a code of another provider is shown to the one that was asked, and to nobody else (R79)", async () => {
+  test("a code of another provider goes to the sign-on's own provider only (R79)", async () => {
     const profile = await f.addProfile({ discovery_url: second.discoveryUrl });
-    const [honest, other] = [await begin(), await begin(nobody(), { profile }, second)];
+    const [honest, other] = [await begin(), await begin(newBrowser(), { profile }, second)];
     const stolen = new URLSearchParams(other.back.split("?")[1]).get("code") ?? "";
     const back = withQuery(honest.back, (query) => query.set("code", stolen));
-    expect(told(await end({ ...honest, back })).error).toBe("server_error");
+    expect(redirectOf(await end({ ...honest, back })).error).toBe("server_error");
     expect([idp.asked("/token"), second.asked("/token")]).toEqual([1, 0]);
   });
 });
 
-describe("400: a sign-on ends in the browser in which it began (N96, A22, A30, R83)", () => {
+describe("the browser of a callback must be the one that the sign-on began in (N96, A22, A30, R83)", () => {
   const cookies: [string, (own: string, stranger: string) => string | undefined][] = [
     ["no cookie", () => undefined],
     ["the cookie of another browser", (_, stranger) => `${COOKIE}=${stranger}`],
@@ -162,13 +159,13 @@ describe("400: a sign-on ends in the browser in which it began (N96, A22, A30, R
     ["the cookie cut short", (own) => `${COOKIE}=${own.slice(1)}`],
     ["an empty cookie", () => `${COOKIE}=`],
     ["the cookie twice", (own) => `${COOKIE}=${own}; ${COOKIE}=${own}`],
-    ["the cookie beside another's", (own, stranger) => `${COOKIE}=${stranger}; ${COOKIE}=${own}`],
+    ["the cookie beside another browser's", (own, stranger) => `${COOKIE}=${stranger}; ${COOKIE}=${own}`],
     ["the cookie under its plain name", (own) => `latchkey=${own}`],
     ["the cookie in quotes", (own) => `${COOKIE}="${own}"`],
   ];
 
-  test.each(cookies)("%s", async (_, cookieOf) => {
-    const stranger = nobody();
+  test.each(cookies)("400 browser_changed with %s", async (_, cookieOf) => {
+    const stranger = newBrowser();
     await f.begin(stranger);
     const begun = await begin();
     const cookie = cookieOf(begun.browser.cookie ?? "", stranger.cookie ?? "");
@@ -181,50 +178,50 @@ describe("400: a sign-on ends in the browser in which it began (N96, A22, A30, R
     expect(referenceOnPage(answer)).toMatch(REFERENCE);
     expect(idp.asked("/token")).toBe(0);
     expect(await rowsOf("sign_on_attempts")).toEqual([]);
-    expect(told(await end(begun))).toEqual(welcome());
+    expect(redirectOf(await end(begun))).toEqual(codeRedirect());
   });
 
-  test("any number of tabs can be open in one browser, and end in any order", async () => {
-    const browser = nobody();
+  test("a browser may finish several tabs in any order", async () => {
+    const browser = newBrowser();
     const tabs = [];
     for (const state of ["first", "second", "third"]) tabs.push(await begin(browser, { state }));
     const answers = [];
-    for (const tab of tabs.reverse()) answers.push(told(await end(tab)));
+    for (const tab of tabs.reverse()) answers.push(redirectOf(await end(tab)));
     expect(answers.map(({ state }) => state)).toEqual(["third", "second", "first"]);
     expect(new Set(answers.map(({ code }) => code)).size).toBe(3);
   });
 
-  test("an attacker's own sign-on cannot be finished by somebody else, nor somebody else's by the attacker", async () => {
+  test("400 for an attacker's callback in the victim's browser, and for the victim's in the attacker's", async () => {
     const [attacker, victim] = [await begin(), await begin()];
     expect((await end({ browser: victim.browser, back: attacker.back })).code).toBe("browser_changed");
     expect((await end({ browser: attacker.browser, back: victim.back })).code).toBe("browser_changed");
     expect(idp.asked("/token")).toBe(0);
   });
 
-  test("a code of somebody else, brought with one's own state, is refused by the provider for its verifier (A23, R77)", async () => {
+  test("the provider refuses an attacker's code with the victim's state: the verifier is wrong (A23, R77)", async () => {
     const [attacker, victim] = [await begin(), await begin()];
     const code = new URLSearchParams(attacker.back.split("?")[1]).get("code") ?? "";
     const back = withQuery(victim.back, (query) => query.set("code", code));
-    expect(told(await end({ ...victim, back }))).toEqual(refusalFor("token.refused"));
+    expect(redirectOf(await end({ ...victim, back }))).toEqual(refusalFor("token.refused"));
   });
 });
 
-describe("ten minutes", () => {
-  eachAlone();
+describe("a sign-on lasts ten minutes", () => {
+  withOwnFederation();
 
   test.each([
-    ["9:59", 599_000],
-    ["one millisecond before ten", 599_999],
-  ])("%s is in time (N100)", async (_, waitMs) => {
+    ["9:59 minutes", 599_000],
+    ["9:59.999 minutes", 599_999],
+  ])("a callback after %s is in time (N100)", async (_, waitMs) => {
     const begun = await begin();
     f.latchkey.clock.advance(waitMs);
-    expect(told(await end(begun))).toEqual(welcome());
+    expect(redirectOf(await end(begun))).toEqual(codeRedirect());
   });
 
   test.each([
-    ["10:00", 600_000],
+    ["10:00 minutes", 600_000],
     ["an hour", 3_500_000],
-  ])("400: %s is too late, with a page that says to start again (N100)", async (_, waitMs) => {
+  ])("400 after %s, with a page that says to sign in again (N100)", async (_, waitMs) => {
     const begun = await begin();
     f.latchkey.clock.advance(waitMs);
     const answer = await end(begun);

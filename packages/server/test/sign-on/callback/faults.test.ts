@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { type SignOnReason, signOnReasonEntry } from "../../../src/contract/sign-on-reasons.ts";
 import { ADA, type Hooks } from "../../support/hostile-idp.ts";
+import { redirectOf } from "../../support/redirects.ts";
 import {
   begin,
   callbackJourneys,
   changeProfile,
-  eachAlone,
+  codeRedirect,
   end,
   f,
   idp,
@@ -16,8 +17,7 @@ import {
   removeProfile,
   rowsOf,
   STATE,
-  told,
-  welcome,
+  withOwnFederation,
 } from "./journey.ts";
 
 /** A table of faults: each ends the sign-on with its reason and changes nothing else. */
@@ -25,30 +25,30 @@ import {
 callbackJourneys();
 
 /**
- * The standard refusal: told to the storefront with its state and our iss and without a code; the provider is asked nothing
- * more; nobody is changed; the attempt is over; one record says why and holds no secret; the next sign-on works.
+ * For each fault: the redirect has the reason, the storefront's state and iss, and no code. The provider gets no more
+ * requests, no customer changes, the attempt is over, a record has the reason and no secret, the next sign-on works.
  */
-describe("303: a fault ends the sign-on and harms nothing", () => {
+describe("a fault at the provider › the sign-on ends with 303 and its reason", () => {
   const ACCESS_TOKEN = "access-token-of-the-provider";
-  /** What is wrong, and what the provider was asked for by then, and to the end. */
+  /** The reason, the fault, and the paths that the provider is asked for in the whole sign-on. */
   type Fault = [reason: SignOnReason, what: string, asked: string[], hooks: Hooks, more?: More];
   type More = {
     error?: string;
     before?: () => unknown;
-    /** While the shopper is away. */
+    /** Runs between authorize and callback. */
     meanwhile?: () => unknown;
     back?: (url: string) => string;
-    /** What an administrator does about it. */
+    /** The administrator's repair, before the next sign-on. */
     mend?: () => unknown;
-    /** The profile to sign in through after that, where it is another. */
+    /** The profile of the next sign-on, if it is another one. */
     profileAfter?: () => Promise<string>;
   };
 
   /**
-   * What was asked for this sign-on. Documents that are old are read behind its back, the keys after the metadata; of a reading that
-   * began before it, the keys alone are here, and before any token.
+   * The paths that the provider is asked for. Leaves out background reads of old documents: the metadata and the keys
+   * behind it, and keys before the first token request, which belong to a read that began earlier.
    */
-  function askedFor(): string[] {
+  function requestedPaths(): string[] {
     const paths = idp.journal.map(({ path }) => path);
     for (;;) {
       const at = paths.indexOf("/.well-known/openid-configuration");
@@ -60,7 +60,7 @@ describe("303: a fault ends the sign-on and harms nothing", () => {
     return paths[0] === "/keys" ? paths.slice(1) : paths;
   }
 
-  async function walkInto(
+  async function expectFault(
     reason: SignOnReason,
     asked: string[],
     hooks: Hooks,
@@ -85,9 +85,9 @@ describe("303: a fault ends the sign-on and harms nothing", () => {
 
     const answer = await end({ ...begun, back });
     expect(answer.status).toBe(303);
-    expect(told(answer)).toEqual(refusalFor(reason, { error }));
-    const { reference = "" } = told(answer);
-    expect(askedFor()).toEqual(asked);
+    expect(redirectOf(answer)).toEqual(refusalFor(reason, { error }));
+    const { reference = "" } = redirectOf(answer);
+    expect(requestedPaths()).toEqual(asked);
     expect(await people()).toEqual(before);
     expect(await rowsOf("sign_on_attempts")).toEqual([
       expect.objectContaining({ state: "failed", code_expires_at: null, identity: null, token_id: null }),
@@ -109,10 +109,10 @@ describe("303: a fault ends the sign-on and harms nothing", () => {
     expect(secrets.length).toBeGreaterThanOrEqual(6);
 
     for (const _ of ["with the same fault", "with an honest answer"]) {
-      expect(told(await end({ ...begun, back }))).toEqual(refusalFor("callback_replay", { reference }));
+      expect(redirectOf(await end({ ...begun, back }))).toEqual(refusalFor("callback_replay", { reference }));
       idp.hooks = {};
     }
-    expect(askedFor()).toEqual(asked);
+    expect(requestedPaths()).toEqual(asked);
 
     const { means, remedy } = signOnReasonEntry(reason);
     expect(await f.records()).toHaveLength(1);
@@ -126,7 +126,7 @@ describe("303: a fault ends the sign-on and harms nothing", () => {
     await more.mend?.();
     const profile = (await more.profileAfter?.()) ?? f.profileId;
     const next = await f.signOn({ parameters: { profile } });
-    expect(told(next.answer)).toEqual(welcome());
+    expect(redirectOf(next.answer)).toEqual(codeRedirect());
     expect((await f.redeem(next)).status).toBe(200);
   }
 
@@ -205,7 +205,7 @@ describe("303: a fault ends the sign-on and harms nothing", () => {
     ["token.unavailable", "500", TOKEN, says("/token", 500)],
     ["token.unavailable", "a redirect (N59)", TOKEN, says("/token", 307, "", { Location: "/keys" })],
     ["token.unavailable", "HTML (N75)", TOKEN, says("/token", 200, "<html>", html)],
-    ["token.unavailable", "nothing (N75)", TOKEN, says("/token", 200)],
+    ["token.unavailable", "an empty body (N75)", TOKEN, says("/token", 200)],
     ["token.unavailable", "half of a JSON (N75)", TOKEN, says("/token", 200, '{"a":')],
     ["token.unavailable", "100 KB (N75)", TOKEN, says("/token", 200, `{"a":"${"x".repeat(100_000)}"}`)],
     ["token.unavailable", "a reset in the middle (N75)", TOKEN, breaksOff],
@@ -225,11 +225,16 @@ describe("303: a fault ends the sign-on and harms nothing", () => {
     ["id_token.alg", "no signature (N25)", TOKEN, { header: { alg: "none" } }],
     ["id_token.alg", "HS256 (N22)", TOKEN, { header: { alg: "HS256" } }],
     ["id_token.alg", "an algorithm that is not listed (N27)", TOKEN, { header: { alg: "RS256" } }],
-    ["id_token.key", "a key not in the set, with one look again (N32)", KEYS, { header: { kid: "unknown" } }],
-    ["id_token.key", "a key that it brings along (N34, N35)", KEYS, { header: bringsKey }],
+    [
+      "id_token.key",
+      "an unknown key, after one more read of the keys (N32)",
+      KEYS,
+      { header: { kid: "unknown" } },
+    ],
+    ["id_token.key", "a key in the token's own header (N34, N35)", KEYS, { header: bringsKey }],
     [
       "id_token.keys_unread",
-      "a key that is not known while the keys cannot be read",
+      "an unknown key while the keys cannot be read",
       KEYS,
       { header: { kid: "unknown" }, ...says("/keys", 503) },
     ],
@@ -245,15 +250,20 @@ describe("303: a fault ends the sign-on and harms nothing", () => {
     ["id_token.aud", "another audience (N04)", TOKEN, claims({ aud: "the-store1" })],
     ["id_token.aud", "no audience (N05)", TOKEN, without("aud")],
     ["id_token.aud", "a second audience (N06)", TOKEN, claims({ aud: ["the-store", "x"] })],
-    ["id_token.aud", "a second, our azp (N07)", TOKEN, claims({ aud: ["the-store", "x"], azp: "the-store" })],
+    [
+      "id_token.aud",
+      "a second audience with the own azp (N07)",
+      TOKEN,
+      claims({ aud: ["the-store", "x"], azp: "the-store" }),
+    ],
     ["id_token.azp", "the azp of a stranger (N08)", TOKEN, claims({ azp: "stranger" })],
     ["id_token.exp", "expired (N14)", TOKEN, shifted("exp", -360)],
-    ["id_token.exp", "no end (N13)", TOKEN, without("exp")],
-    ["id_token.exp", "an end that is a text (N16)", TOKEN, claims({ exp: "4102444800" })],
-    ["id_token.iat", "no beginning (N10)", TOKEN, without("iat")],
-    ["id_token.iat", "a week ago (N11)", TOKEN, shifted("iat", -604_800)],
-    ["id_token.iat", "ten minutes to come (N12)", TOKEN, shifted("iat", 600)],
-    ["id_token.nbf", "not good yet (N17)", TOKEN, shifted("nbf", 600)],
+    ["id_token.exp", "no exp (N13)", TOKEN, without("exp")],
+    ["id_token.exp", "exp as a text (N16)", TOKEN, claims({ exp: "4102444800" })],
+    ["id_token.iat", "no iat (N10)", TOKEN, without("iat")],
+    ["id_token.iat", "issued a week ago (N11)", TOKEN, shifted("iat", -604_800)],
+    ["id_token.iat", "issued in ten minutes (N12)", TOKEN, shifted("iat", 600)],
+    ["id_token.nbf", "nbf in ten minutes (N17)", TOKEN, shifted("nbf", 600)],
     ["id_token.nonce", "another nonce (N18)", TOKEN, claims({ nonce: "evil" })],
     ["id_token.nonce", "no nonce (N19, A23, R101)", TOKEN, without("nonce")],
     ["id_token.nonce", "an empty nonce (A23)", TOKEN, claims({ nonce: "" })],
@@ -269,54 +279,59 @@ describe("303: a fault ends the sign-on and harms nothing", () => {
     ["userinfo.malformed", "a list (N79)", USERINFO, { ...noEmail, ...says("/userinfo", 200, "[]") }],
     [
       "userinfo.sub",
-      "somebody else (N78)",
+      "another subject (N78)",
       USERINFO,
       { ...noEmail, userinfo: () => ({ ...ADA, sub: "evil" }) },
     ],
-    ["userinfo.sub", "nobody (N79)", USERINFO, { ...noEmail, userinfo: () => ({ email: ADA.email }) }],
+    ["userinfo.sub", "no subject (N79)", USERINFO, { ...noEmail, userinfo: () => ({ email: ADA.email }) }],
     ["claims.email_missing", "no e-mail anywhere (N81)", USERINFO, noEmail],
-    ["claims.email_invalid", "two in one (N84, A08)", TOKEN, claims({ email: twoEmails.join(",") })],
-    ["claims.email_invalid", "a list of them (N84)", TOKEN, claims({ email: twoEmails })],
+    [
+      "claims.email_invalid",
+      "two e-mails in one text (N84, A08)",
+      TOKEN,
+      claims({ email: twoEmails.join(",") }),
+    ],
+    ["claims.email_invalid", "a list of e-mails (N84)", TOKEN, claims({ email: twoEmails })],
   ];
 
   test.each(faults)("%s: %s", async (reason, _, asked, hooks, more) => {
-    await walkInto(reason, asked, hooks, more);
+    await expectFault(reason, asked, hooks, more);
   });
 
-  describe("of the store's own making", () => {
-    eachAlone();
+  describe("a fault in the store's settings", () => {
+    withOwnFederation();
     const policy = (duplicate_email_policy: string) => f.changeRealm({ duplicate_email_policy });
-    const customersAnd = (count: number, then: () => Promise<unknown>) => async () => {
+    const withCustomers = (count: number, then: () => Promise<unknown>) => async () => {
       for (let made = 0; made < count; made++) await newCustomer();
       await then();
     };
     const toDirect = { flow: "direct", client_id: "customers", client_secret: "first secret" };
 
-    const choices: Fault[] = [
+    const settingsFaults: Fault[] = [
       [
         "email_taken",
-        "an address that is taken, where none may be twice (T21)",
+        "a taken e-mail, under disallowed (T21)",
         TOKEN,
         {},
-        { before: customersAnd(1, () => policy("disallowed")), mend: () => policy("allowed") },
+        { before: withCustomers(1, () => policy("disallowed")), mend: () => policy("allowed") },
       ],
       [
         "email_unverified",
-        "an address that the provider has not proven (T21, A02, N83)",
+        "an e-mail that the provider has not verified (T21, A02, N83)",
         TOKEN,
         claims({ email_verified: "true" }),
-        { before: customersAnd(1, () => policy("api_only")) },
+        { before: withCustomers(1, () => policy("api_only")) },
       ],
       [
         "several_matches",
-        "an address of several customers (A02)",
+        "an e-mail of several customers (A02)",
         TOKEN,
         {},
-        { before: customersAnd(2, () => policy("api_only")), mend: () => policy("allowed") },
+        { before: withCustomers(2, () => policy("api_only")), mend: () => policy("allowed") },
       ],
       [
         "provisioning_off",
-        "somebody new, where nobody new is wanted",
+        "a new person, where the profile admits existing customers only",
         TOKEN,
         {},
         {
@@ -326,7 +341,7 @@ describe("303: a fault ends the sign-on and harms nothing", () => {
       ],
       [
         "profile_disabled",
-        "a profile that was disabled meanwhile (T24, A09)",
+        "a profile that was disabled during the sign-on (T24, A09)",
         NOTHING,
         {},
         {
@@ -336,14 +351,14 @@ describe("303: a fault ends the sign-on and harms nothing", () => {
       ],
       [
         "profile_disabled",
-        "a profile that was deleted meanwhile (T24)",
+        "a profile that was deleted during the sign-on (T24)",
         NOTHING,
         {},
         { meanwhile: () => removeProfile(), profileAfter: () => f.addProfile() },
       ],
       [
         "profile_direct",
-        "a profile that is used directly by now",
+        "a profile that was switched to the direct flow during the sign-on",
         NOTHING,
         {},
         {
@@ -353,20 +368,20 @@ describe("303: a fault ends the sign-on and harms nothing", () => {
       ],
     ];
 
-    test.each(choices)("%s: %s", async (reason, _, asked, hooks, more) => {
-      await walkInto(reason, asked, hooks, more);
+    test.each(settingsFaults)("%s: %s", async (reason, _, asked, hooks, more) => {
+      await expectFault(reason, asked, hooks, more);
     });
 
-    test("with what came from outside, more than 25 reasons are looked at here", () => {
-      expect(new Set([...faults, ...choices].map(([reason]) => reason)).size).toBeGreaterThan(25);
+    test("the two tables together have more than 25 reasons", () => {
+      expect(new Set([...faults, ...settingsFaults].map(([reason]) => reason)).size).toBeGreaterThan(25);
     });
   });
 });
 
-describe("what is no fault of the provider", () => {
+describe("a provider's answer with a harmless difference › the sign-on works", () => {
   test.each<[string, Hooks]>([
     ["an audience in a list of one (N09)", { claims: (own) => ({ ...own, aud: ["the-store"] }) }],
-    ["our azp", { claims: (own) => ({ ...own, azp: "the-store" }) }],
+    ["azp with the own client id", { claims: (own) => ({ ...own, azp: "the-store" }) }],
     ["the token type in other letters (N71)", { token: (own) => ({ ...own, token_type: "bEARER" }) }],
     ["no expires_in (N72)", { token: ({ expires_in: _, ...own }) => own }],
     [
@@ -375,7 +390,7 @@ describe("what is no fault of the provider", () => {
     ],
     ["a header without a kid, with one key (N29)", { header: { kid: undefined } }],
     [
-      "more in the redirect than we know",
+      "unknown parameters in the redirect",
       { redirect: (own) => ({ ...own, session_state: "x", scope: "openid" }) },
     ],
     [
@@ -384,14 +399,14 @@ describe("what is no fault of the provider", () => {
     ],
   ])("%s", async (_, hooks) => {
     idp.hooks = hooks;
-    expect(told(await end(await begin()))).toEqual(welcome());
+    expect(redirectOf(await end(await begin()))).toEqual(codeRedirect());
   });
 
-  test("a key that was replaced while the shopper was away (N53, N54)", async () => {
+  test("a signing key that was replaced during the sign-on (N53, N54)", async () => {
     const begun = await begin();
     idp.rotateKey();
     idp.journal.length = 0;
-    expect(told(await end(begun))).toEqual(welcome());
+    expect(redirectOf(await end(begun))).toEqual(codeRedirect());
     expect(idp.journal.map(({ path }) => path)).toEqual(["/token", "/keys"]);
   });
 });

@@ -5,7 +5,7 @@ import { deleteProfile, updateProfile } from "../../../src/contract/oidc-profile
 import { callback } from "../../../src/contract/sign-on.ts";
 import { type SignOnReason, signOnReasonEntry } from "../../../src/contract/sign-on-reasons.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
-import { type Answer, call } from "../../support/call.ts";
+import { call } from "../../support/call.ts";
 import {
   type Browser,
   COOKIE,
@@ -15,6 +15,7 @@ import {
   SHOP,
 } from "../../support/federation.ts";
 import { ADA, type HostileIdp, startHostileIdp } from "../../support/hostile-idp.ts";
+import { locationOf, newBrowser, REFERENCE, redirectOf } from "../../support/redirects.ts";
 
 /** A storefront, two hostile providers and a browser: the way from the click to the provider's redirect back. */
 
@@ -38,7 +39,7 @@ export function callbackJourneys(): void {
   });
   beforeEach(async () => {
     f = shared;
-    // Later, with nothing recorded and nobody known: as if nothing had been before.
+    // Clears what the test before has left: rows, log lines, hooks, the rate of requests.
     f.latchkey.clock.advance(10_000);
     for (const table of ["sign_on_attempts", "sign_ons", "customers"] as const)
       await f.latchkey.storage.db.deleteFrom(table).execute();
@@ -55,7 +56,7 @@ export function callbackJourneys(): void {
   afterEach(async () => {
     for (const { app } of instances) await app.stop();
     await f.latchkey.app.tidy();
-    // Of everything that this file makes the service do: it sends a browser to a provider or to a registered URI (A29).
+    // Every redirect of the service leads to a provider or to a registered URI (A29).
     const known = [`${idp.origin}/authorize?`, `${second.origin}/authorize?`, `${SHOP}?`];
     expect(redirects.filter((location) => !known.some((start) => location.startsWith(start)))).toEqual([]);
   });
@@ -75,8 +76,8 @@ export async function federateOn(databaseUrl: string): Promise<void> {
   f = await federate({ databaseUrl });
 }
 
-/** For tests that change more than a reset undoes: a federation of their own. */
-export function eachAlone(options: () => Parameters<typeof createFederation>[0] = () => ({})): void {
+/** A federation of its own for each test of a describe: for tests that change more than the reset undoes. */
+export function withOwnFederation(options: () => Parameters<typeof createFederation>[0] = () => ({})): void {
   beforeEach(async () => {
     f = await federate(options());
   });
@@ -84,7 +85,7 @@ export function eachAlone(options: () => Parameters<typeof createFederation>[0] 
 }
 
 /** Another instance of the service, on the same database. */
-export async function beside(options: Parameters<typeof createTestApp>[0] = {}): Promise<App> {
+export async function otherInstance(options: Parameters<typeof createTestApp>[0] = {}): Promise<App> {
   const { storage, clock } = f.latchkey;
   const allowedOrigins = [idp.origin, second.origin];
   const instance = await createTestApp({ storage, clock, allowedOrigins, ...options });
@@ -103,22 +104,10 @@ export function watch(app: App): void {
   };
 }
 
-export const nobody = (): Browser => ({ cookie: undefined });
-export const locationOf = (answer: Answer) => answer.headers.get("location") ?? "";
-/** Where a redirect leads, and what it says. */
-export function told(answer: Answer): Record<string, string> {
-  const location = locationOf(answer);
-  const end = location.indexOf("?");
-  return {
-    target: location.slice(0, end),
-    ...Object.fromEntries(new URLSearchParams(location.slice(end + 1))),
-  };
-}
 export const STATE = "the storefront's state";
-/** After this, the provider's documents are read again. */
+/** The age at which the provider's documents are read again. */
 export const REREAD_MS = 5 * 60_000;
-export const REFERENCE = /^[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$/;
-/** All that a storefront is told of a refusal, and nothing beside it: no code above all. */
+/** All parameters of a refusal in the redirect to the storefront; in particular, no code. */
 export const refusalFor = (reason: SignOnReason, changes: Record<string, unknown> = {}) => ({
   target: SHOP,
   error: signOnReasonEntry(reason).error,
@@ -129,24 +118,22 @@ export const refusalFor = (reason: SignOnReason, changes: Record<string, unknown
   iss: f.issuer,
   ...changes,
 });
-export const welcome = () => ({
+export const codeRedirect = () => ({
   target: SHOP,
   code: expect.stringMatching(/^lkac_/),
   state: STATE,
   iss: f.issuer,
 });
-export const referenceOnPage = (answer: Answer): string =>
-  /<strong>([^<]+)<\/strong>/.exec(answer.body)?.[1] ?? "";
 
 export type Begun = { browser: Browser; location: string; back: string };
-/** From the click to the moment before the browser is sent back. */
-export async function begin(browser = nobody(), parameters = {}, provider = idp): Promise<Begun> {
+/** Begins a sign-on, and signs in at the provider; `back` is the redirect to the callback. */
+export async function begin(browser = newBrowser(), parameters = {}, provider = idp): Promise<Begun> {
   const location = locationOf(await f.begin(browser, parameters));
   return { browser, location, back: provider.signIn(location) };
 }
 export const end = ({ browser, back }: Pick<Begun, "browser" | "back">) => f.comeBack(browser, back);
 
-/** The callback at another path, or of another instance, or with other cookies. */
+/** Sends the callback to another path, to another instance, or with another cookie. */
 export function endAt(
   app: App,
   { browser, back }: Pick<Begun, "browser" | "back">,
@@ -171,8 +158,8 @@ export async function customerOf(
   parameters: Record<string, string> = {},
 ): Promise<string> {
   const pkce = newPkce();
-  const begun = await begin(nobody(), { code_challenge: pkce.challenge, ...parameters }, provider);
-  const { code = "" } = told(await end(begun));
+  const begun = await begin(newBrowser(), { code_challenge: pkce.challenge, ...parameters }, provider);
+  const { code = "" } = redirectOf(await end(begun));
   return (await f.redeem({ code, pkce })).body.data.customer_id;
 }
 
@@ -190,7 +177,7 @@ export const newCustomer = (data: object = {}) =>
 
 export const rowsOf = (table: "customers" | "customer_identities" | "customer_tokens" | "sign_on_attempts") =>
   f.latchkey.storage.db.selectFrom(table).selectAll().execute();
-/** Everything that a sign-on could change of anybody. */
+/** All rows of persons that a sign-on may write. */
 export const people = async () => ({
   customers: await rowsOf("customers"),
   identities: await rowsOf("customer_identities"),

@@ -1,25 +1,24 @@
 import { describe, expect, test } from "vitest";
 import type { SignOnReason } from "../../../src/contract/sign-on-reasons.ts";
+import { newBrowser, redirectOf } from "../../support/redirects.ts";
 import {
   begin,
   callbackJourneys,
-  eachAlone,
+  codeRedirect,
   end,
   f,
   idp,
-  nobody,
   REREAD_MS,
   refusalFor,
-  told,
-  welcome,
+  withOwnFederation,
 } from "./journey.ts";
 
 /** The provider's redirect: its issuer (RFC 9207) and its errors. */
 
 callbackJourneys();
 
-describe("who answered (RFC 9207)", () => {
-  eachAlone();
+describe("iss in the provider's redirect (RFC 9207)", () => {
+  withOwnFederation();
 
   const saysIss = (document: object) => ({
     ...document,
@@ -33,45 +32,45 @@ describe("who answered (RFC 9207)", () => {
     ["with a space", (issuer) => `${issuer} `],
     ["cut short", (issuer) => issuer.slice(0, -1)],
     ["encoded twice", (issuer) => encodeURIComponent(issuer)],
-    ["our own", () => f.issuer],
-  ])("303: an issuer that is %s stops it, whether or not one was announced (N92, R80)", async (_, change) => {
+    ["the realm's own", () => f.issuer],
+  ])("303 response.iss_mismatch for an issuer that is %s, announced or not (N92, R80)", async (_, change) => {
     for (const discovery of [undefined, saysIss]) {
       f.latchkey.clock.advance(REREAD_MS);
       idp.hooks = {
         ...(discovery && { discovery }),
         redirect: (parameters) => ({ ...parameters, iss: change(idp.issuer) }),
       };
-      expect(told(await end(await begin()))).toEqual(refusalFor("response.iss_mismatch"));
+      expect(redirectOf(await end(await begin()))).toEqual(refusalFor("response.iss_mismatch"));
       expect(idp.asked("/token")).toBe(0);
     }
   });
 
-  test("303: none stops it when one was announced (N93, R81)", async () => {
+  test("303 response.iss_missing without iss, if the provider announced it (N93, R81)", async () => {
     idp.hooks = { discovery: saysIss };
-    expect(told(await end(await begin()))).toEqual(refusalFor("response.iss_missing"));
+    expect(redirectOf(await end(await begin()))).toEqual(refusalFor("response.iss_missing"));
     expect(idp.asked("/token")).toBe(0);
   });
 
-  test("none is needed when none was announced; the right one is always good (N93)", async () => {
-    expect(told(await end(await begin()))).toEqual(welcome());
+  test("may be absent if the provider did not announce it; the right value is always accepted (N93)", async () => {
+    expect(redirectOf(await end(await begin()))).toEqual(codeRedirect());
     idp.hooks.redirect = (parameters) => ({ ...parameters, iss: idp.issuer });
-    expect(told(await end(await begin()))).toEqual(welcome());
+    expect(redirectOf(await end(await begin()))).toEqual(codeRedirect());
     idp.hooks.discovery = saysIss;
     f.latchkey.clock.advance(REREAD_MS);
-    expect(told(await end(await begin()))).toEqual(welcome());
+    expect(redirectOf(await end(await begin()))).toEqual(codeRedirect());
   });
 
-  test("an error is believed from the issuer alone, too (R80)", async () => {
+  test("303 response.iss_mismatch for an error with another issuer (R80)", async () => {
     idp.hooks.redirect = ({ state = "" }) => ({ state, error: "access_denied", iss: "https://evil.example" });
-    expect(told(await end(await begin()))).toEqual(refusalFor("response.iss_mismatch"));
+    expect(redirectOf(await end(await begin()))).toEqual(refusalFor("response.iss_mismatch"));
   });
 
-  test("an error without the issuer that was announced is not believed, and is in the record (R81)", async () => {
+  test("303 response.iss_missing for an error without the announced iss; the record has the error (R81)", async () => {
     idp.hooks = {
       discovery: saysIss,
       redirect: ({ state = "" }) => ({ state, error: "access_denied", error_description: "she said no" }),
     };
-    const answer = told(await end(await begin()));
+    const answer = redirectOf(await end(await begin()));
     expect(answer).toEqual(refusalFor("response.iss_missing"));
     expect(await f.recordOf(answer.reference ?? "")).toMatchObject({
       remedy: expect.stringContaining("beside errors too"),
@@ -79,10 +78,10 @@ describe("who answered (RFC 9207)", () => {
     });
   });
 
-  test("both issuers are in the record, on one line each and cut short", async () => {
+  test("the record has both issuers, on one line each, of at most 200 characters", async () => {
     const iss = `evil\r\n\u202e\0${"x".repeat(500)}`;
     idp.hooks.redirect = (parameters) => ({ ...parameters, iss });
-    const { reference = "" } = told(await end(await begin()));
+    const { reference = "" } = redirectOf(await end(await begin()));
     const [check] = (await f.recordOf(reference)).checks;
     expect(check).toMatchObject({ check: "response.iss", passed: false, expected: idp.issuer });
     expect(check.found.length).toBeLessThanOrEqual(200);
@@ -90,7 +89,7 @@ describe("who answered (RFC 9207)", () => {
   });
 });
 
-describe("the provider says no", () => {
+describe("an error in the provider's redirect", () => {
   const description = "marker <script>alert(1)</script>\r\nSet-Cookie: a=b";
   const sayNo = (error: string) => {
     idp.hooks.redirect = ({ state = "" }) => ({
@@ -113,73 +112,78 @@ describe("the provider says no", () => {
     "unauthorized_client",
     "unsupported_response_type",
     "invalid_scope",
-  ])("303: %s is passed on; its description is in the record alone, on one line (N98)", async (error) => {
-    sayNo(error);
-    const answer = await end(await begin());
-    const known: Record<string, SignOnReason> = {
-      invalid_scope: "idp_error.scope",
-      unauthorized_client: "idp_error.flow_off",
-      unsupported_response_type: "idp_error.flow_off",
-    };
-    const reason = known[error] ?? "idp_error";
-    expect(told(answer)).toEqual(refusalFor(reason, { error }));
-    const record = await f.recordOf(told(answer).reference ?? "");
-    expect(record).toMatchObject({
-      reason,
-      error,
-      idp_answer: {
-        call: "authorize",
-        status: null,
-        fault: null,
+  ])(
+    "303 %s goes to the storefront; its description is in the record alone, on one line (N98)",
+    async (error) => {
+      sayNo(error);
+      const answer = await end(await begin());
+      const known: Record<string, SignOnReason> = {
+        invalid_scope: "idp_error.scope",
+        unauthorized_client: "idp_error.flow_off",
+        unsupported_response_type: "idp_error.flow_off",
+      };
+      const reason = known[error] ?? "idp_error";
+      expect(redirectOf(answer)).toEqual(refusalFor(reason, { error }));
+      const record = await f.recordOf(redirectOf(answer).reference ?? "");
+      expect(record).toMatchObject({
+        reason,
         error,
-        error_description: "marker <script>alert(1)</script>\ufffd\ufffdSet-Cookie: a=b",
-      },
-    });
-    expect(JSON.stringify(record)).not.toContain("marker.example");
-    expect(JSON.stringify([f.latchkey.logLines, [...answer.headers]])).not.toContain("marker");
-    expect(idp.asked("/token")).toBe(0);
-  });
+        idp_answer: {
+          call: "authorize",
+          status: null,
+          fault: null,
+          error,
+          error_description: "marker <script>alert(1)</script>\ufffd\ufffdSet-Cookie: a=b",
+        },
+      });
+      expect(JSON.stringify(record)).not.toContain("marker.example");
+      expect(JSON.stringify([f.latchkey.logLines, [...answer.headers]])).not.toContain("marker");
+      expect(idp.asked("/token")).toBe(0);
+    },
+  );
 
   test.each([
     ["markup", "<script>alert('marker')</script>"],
     ["a header", "access_denied\r\nSet-Cookie: marker=1"],
     ["capitals", "ACCESS_DENIED"],
     ["a space behind it", "access_denied "],
-    ["a code of its own", "marker_error"],
-    ["a code of ours", "callback_replay"],
+    ["an unknown code", "marker_error"],
+    ["a code of Latchkey's own", "callback_replay"],
     ["a code of the token endpoint", "invalid_grant"],
     ["a member of every object", "constructor"],
     ["five thousand characters", "marker".repeat(800)],
-  ])("303: %s for a code is a server_error (N99)", async (_, error) => {
+  ])("303 server_error for %s as error code (N99)", async (_, error) => {
     sayNo(error);
     const answer = await end(await begin());
-    expect(told(answer)).toEqual(refusalFor("idp_error", { error: "server_error" }));
-    const { error: shown, idp_answer } = await f.recordOf(told(answer).reference ?? "");
+    expect(redirectOf(answer)).toEqual(refusalFor("idp_error", { error: "server_error" }));
+    const { error: shown, idp_answer } = await f.recordOf(redirectOf(answer).reference ?? "");
     expect(shown).toBe("server_error");
     expect(idp_answer.error).toMatch(/^\P{C}{1,100}$/u);
     expect(JSON.stringify([f.latchkey.logLines, [...answer.headers]])).not.toContain("marker");
   });
 
-  test("414: ten thousand characters are not read; the sign-on can still end well (N99)", async () => {
+  test("414 for ten thousand characters; the same sign-on can still succeed (N99)", async () => {
     const begun = await begin();
     const answer = await end({ ...begun, back: `${begun.back}&error=${"marker".repeat(1700)}` });
     expect([answer.status, answer.code]).toEqual([414, "url_too_long"]);
     expect(answer.body).not.toContain("marker");
-    expect(told(await end(begun))).toEqual(welcome());
+    expect(redirectOf(await end(begun))).toEqual(codeRedirect());
   });
 
-  test("an error beside a code is an error; an empty one is none (R5, R86)", async () => {
+  test("beside a code counts; an empty error does not (R5, R86)", async () => {
     idp.hooks.redirect = (parameters) => ({ ...parameters, error: "login_required" });
-    expect(told(await end(await begin()))).toEqual(refusalFor("idp_error", { error: "login_required" }));
+    expect(redirectOf(await end(await begin()))).toEqual(
+      refusalFor("idp_error", { error: "login_required" }),
+    );
     expect(idp.asked("/token")).toBe(0);
     idp.hooks.redirect = (parameters) => ({ ...parameters, error: "" });
-    expect(told(await end(await begin()))).toEqual(welcome());
+    expect(redirectOf(await end(await begin()))).toEqual(codeRedirect());
   });
 
-  test("prompt=none for somebody who is not signed in goes there and back (2.6 prompt-none-not-logged-in)", async () => {
+  test("login_required after prompt=none goes to the storefront (2.6 prompt-none-not-logged-in)", async () => {
     idp.hooks.redirect = ({ state = "" }) => ({ state, error: "login_required" });
-    const begun = await begin(nobody(), { prompt: "none" });
+    const begun = await begin(newBrowser(), { prompt: "none" });
     expect(new URL(begun.location).searchParams.get("prompt")).toBe("none");
-    expect(told(await end(begun))).toEqual(refusalFor("idp_error", { error: "login_required" }));
+    expect(redirectOf(await end(begun))).toEqual(refusalFor("idp_error", { error: "login_required" }));
   });
 });

@@ -3,29 +3,27 @@ import { callback } from "../../../src/contract/sign-on.ts";
 import { call } from "../../support/call.ts";
 import { COOKIE, createFederation, SHOP } from "../../support/federation.ts";
 import { ADA } from "../../support/hostile-idp.ts";
+import { locationOf, newBrowser, redirectOf } from "../../support/redirects.ts";
 import {
   begin,
   callbackJourneys,
+  codeRedirect,
   customerOf,
   end,
   f,
   idp,
-  locationOf,
-  nobody,
   people,
   rowsOf,
   STATE,
   second,
-  told,
-  welcome,
 } from "./journey.ts";
 
 /** A callback that succeeds: the customer, the redirect, the record. */
 
 callbackJourneys();
 
-describe("who it is", () => {
-  test("the same subject and e-mail of two providers are two customers (A01, A04)", async () => {
+describe("the customer of a sign-on", () => {
+  test("the same subject and e-mail at two providers are two customers (A01, A04)", async () => {
     const profile = await f.addProfile({ discovery_url: second.discoveryUrl });
     const [one, other] = [await customerOf(idp), await customerOf(second, { profile })];
     expect(other).not.toBe(one);
@@ -34,7 +32,7 @@ describe("who it is", () => {
     expect(first?.email_key).toBe(next?.email_key);
   });
 
-  test("the same subject of one provider through two profiles is two customers (A04)", async () => {
+  test("the same subject through two profiles of one provider is two customers (A04)", async () => {
     const profile = await f.addProfile();
     expect(await customerOf(idp, { profile })).not.toBe(await customerOf(idp));
   });
@@ -49,7 +47,7 @@ describe("who it is", () => {
     await other.latchkey.app.stop();
   });
 
-  test("a new name, user name or e-mail at the provider makes nobody else of the customer (A10, R113)", async () => {
+  test("a new name, user name or e-mail at the provider keeps the customer (A10, R113)", async () => {
     const ids = [await customerOf(idp)];
     for (const change of [
       { preferred_username: "ada" },
@@ -65,13 +63,13 @@ describe("who it is", () => {
     expect(await rowsOf("customers")).toHaveLength(1);
   });
 
-  test("somebody else who is given the old e-mail is somebody else (A01)", async () => {
+  test("another subject with the old e-mail is another customer (A01)", async () => {
     const one = await customerOf(idp);
     idp.person = { ...ADA, sub: "the new owner of the address" };
     expect(await customerOf(idp)).not.toBe(one);
   });
 
-  test("subjects that differ in a letter's case, or in a space, are different people (N41, R104, R107)", async () => {
+  test("subjects that differ in case or in a space are different customers (N41, R104, R107)", async () => {
     const ids = [];
     for (const sub of ["subject", "Subject", "SUBJECT", "subject ", " subject", "null", "undefined", "0"]) {
       idp.person = { ...ADA, sub };
@@ -80,7 +78,7 @@ describe("who it is", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test("the token is for the store, realm, profile, issuer and subject of its sign-on (I3)", async () => {
+  test("the token has the store, profile and subject of its sign-on (I3)", async () => {
     const customer = await customerOf(idp);
     const place = { store_id: f.store.store.id, profile_id: f.profileId, customer_id: customer };
     expect(await rowsOf("customer_identities")).toEqual([
@@ -91,23 +89,23 @@ describe("who it is", () => {
     ]);
   });
 
-  test("nobody is made before the storefront redeems its code (I3)", async () => {
-    expect(told(await end(await begin()))).toEqual(welcome());
+  test("no customer is made before the code is redeemed (I3)", async () => {
+    expect(redirectOf(await end(await begin()))).toEqual(codeRedirect());
     expect(await people()).toEqual({ customers: [], identities: [], tokens: [] });
   });
 });
 
-describe("a callback that works", () => {
-  test("goes back to the very URI that it began with, by 303, and leaves nothing for others to see (R14, R15)", async () => {
+describe("a callback that succeeds", () => {
+  test("303 to the redirect URI of the request, without a referrer and without a cookie (R14, R15)", async () => {
     const redirect_uri = `${SHOP}?shop=1`;
-    const answer = await end(await begin(nobody(), { redirect_uri }));
+    const answer = await end(await begin(newBrowser(), { redirect_uri }));
     expect(answer.status).toBe(303);
     expect(locationOf(answer).startsWith(`${redirect_uri}&code=lkac_`)).toBe(true);
     expect(answer.headers.get("referrer-policy")).toBe("no-referrer");
     expect(answer.headers.has("set-cookie")).toBe(false);
   });
 
-  test("shows the provider our callback, the verifier of the challenge, and no secret in a URL (R35, R90)", async () => {
+  test("sends the provider the callback URI and the verifier, and no secret in a URL (R35, R90)", async () => {
     const begun = await begin();
     await end(begun);
     const sent = idp.journal.find(({ path }) => path === "/token");
@@ -118,7 +116,7 @@ describe("a callback that works", () => {
     expect(begun.location).not.toContain(form.get("code_verifier"));
   });
 
-  test("where we are comes from the configuration, whatever the request says of it (T34)", async () => {
+  test("ignores the host headers of the request (T34)", async () => {
     const begun = await begin();
     const answer = await call(f.latchkey.app, callback, {
       ids: { store: f.store.store.id, realm: f.realmId, profile: f.profileId },
@@ -131,11 +129,11 @@ describe("a callback that works", () => {
         "x-forwarded-proto": "http",
       },
     });
-    expect(told(answer)).toEqual(welcome());
+    expect(redirectOf(answer)).toEqual(codeRedirect());
     expect(idp.journal.at(-1)?.body).not.toContain("evil.example");
   });
 
-  test("leaves a record with every check passed, without a secret, and a log line without the query (I10)", async () => {
+  test("leaves a record with every check passed, and no secret in record or log (I10)", async () => {
     const signedOn = await f.signOn();
     const [record] = await f.records();
     expect(record).toMatchObject({

@@ -7,15 +7,15 @@ import { call } from "../../support/call.ts";
 import { SHOP } from "../../support/federation.ts";
 import { ADA } from "../../support/hostile-idp.ts";
 import { CONSOLE } from "../../support/members.ts";
-import { customers, f, membersAtTheConsole, side, somebody, statusOf } from "./console.ts";
+import { customers, f, membersAtTheConsole, newEmail, side, statusOf } from "./console.ts";
 
 /** A member's code is exchanged once, for an access token. */
 
 membersAtTheConsole();
 
-describe("a code", () => {
-  test("of a member is no customer's: it is refused there without being touched, and then works where it belongs", async () => {
-    const [email, before] = [somebody(), await customers()];
+describe("an authorization code", () => {
+  test("for a member is refused at both of the customers' endpoints, and works at the members' afterwards", async () => {
+    const [email, before] = [newEmail(), await customers()];
     await side.invite(email, "viewer");
     const signedOn = await side.signOn({ sub: `of ${email}`, email });
     const asCustomer = await f.redeem(signedOn, { oauth_redirect_uri: CONSOLE });
@@ -37,8 +37,8 @@ describe("a code", () => {
     expect((await side.redeem(signedOn)).status).toBe(200);
   });
 
-  test("of a customer is no member's: it is refused there without being touched, and then works where it belongs", async () => {
-    const email = somebody();
+  test("for a customer is refused at the members' endpoint, and works at the customers' afterwards", async () => {
+    const email = newEmail();
     await side.invite(email, "administrator");
     f.idp.person = { ...ADA, sub: `customer ${email}`, email };
     const shopper = await f.signOn();
@@ -54,8 +54,8 @@ describe("a code", () => {
   test.each([
     ["verifier", { code_verifier: "v".repeat(43) }, "verifier_mismatch"],
     ["redirect URI", { redirect_uri: `${CONSOLE}/x` }, "redirect_uri_mismatch"],
-  ])("400 with another %s, which makes it void", async (_, changes, code) => {
-    const email = somebody();
+  ])("400 with another %s; the code is void", async (_, changes, code) => {
+    const email = newEmail();
     const id = await side.invite(email, "viewer");
     const signedOn = await side.signOn({ sub: `of ${email}`, email });
     expect((await side.redeem(signedOn, changes)).code).toBe(code);
@@ -63,14 +63,14 @@ describe("a code", () => {
     expect(await statusOf(id)).toBe("invited");
   });
 
-  test("400 the second time; in a way that no retry explains, the token of the first is revoked", async () => {
-    const email = somebody();
+  test("400 the second time; with a wrong verifier, the first use's token is revoked", async () => {
+    const email = newEmail();
     await side.invite(email, "viewer");
     const signedOn = await side.signOn({ sub: `of ${email}`, email });
     const { access_token } = (await side.redeem(signedOn)).body;
     expect((await side.redeem(signedOn)).code).toBe("code_already_used");
     expect((await side.call(access_token, getMe)).status).toBe(200);
-    // What tells another process that it must ask anew.
+    // The store's revision: a higher one makes other processes read the rights again.
     const revision = () =>
       f.latchkey.storage.db
         .selectFrom("stores")
@@ -81,20 +81,20 @@ describe("a code", () => {
     expect((await side.redeem(signedOn, { code_verifier: "v".repeat(43) })).code).toBe("code_already_used");
     expect((await side.call(access_token, getMe)).code).toBe("token_invalid");
     expect((await revision()).revision).toBeGreaterThan(before.revision);
-    // Once more takes nothing back that was not taken, and is not told again.
+    // A third use revokes nothing more and writes no second event.
     expect((await side.redeem(signedOn, { code_verifier: "v".repeat(43) })).code).toBe("code_already_used");
     await f.latchkey.app.tidy();
     const { body } = await f.store.call(listEvents, { query: "types=sign_on.code_replayed" });
     expect(body.data).toHaveLength(1);
-    // Swept, and not in memory any more: the token has not expired, so it is still known to be revoked.
+    // The row is swept and the cache is cold, but the token has not expired: the revocation is still known.
     f.latchkey.clock.advance(61_000);
     await f.latchkey.app.tidy();
-    await side.invite(somebody(), "viewer");
+    await side.invite(newEmail(), "viewer");
     expect((await side.call(access_token, getMe)).code).toBe("token_invalid");
   });
 
-  test("400 for a code that expired, for another client id, and for what is missing", async () => {
-    const email = somebody();
+  test("400 for an expired code, another client id, and missing or malformed fields", async () => {
+    const email = newEmail();
     await side.invite(email, "viewer");
     const signedOn = await side.signOn({ sub: `of ${email}`, email });
     expect((await side.redeem(signedOn, { client_id: "customers" })).code).toBe("members_client_unknown");
@@ -113,8 +113,8 @@ describe("a code", () => {
     expect((await side.redeem(signedOn)).code).toBe("code_expired");
   });
 
-  test("200 with the client id by Basic, as at every OAuth endpoint; 400 for another one beside it, and the code lives on", async () => {
-    const email = somebody();
+  test("200 with the client id by Basic; 400 for another client id beside it, and the code still works", async () => {
+    const email = newEmail();
     await side.invite(email, "viewer");
     const { code, pkce } = await side.signOn({ sub: `of ${email}`, email });
     const redeem = (more: object) =>
@@ -132,8 +132,8 @@ describe("a code", () => {
     expect((await redeem({})).body.identifier).toBe("member");
   });
 
-  test("whoever was removed, or unbound from their profile, between sign-on and exchange gets nothing", async () => {
-    const email = somebody();
+  test("400 for a member who was removed between sign-on and exchange", async () => {
+    const email = newEmail();
     const id = await side.invite(email, "viewer");
     const signedOn = await side.signOn({ sub: `of ${email}`, email });
     await f.store.call(deleteMember, { ids: { id } });
@@ -141,8 +141,8 @@ describe("a code", () => {
     expect([answer.code, answer.body.errors[0].meta.reason]).toEqual(["sign_on_refused", "member_unknown"]);
   });
 
-  test("whoever was removed meanwhile does not become another by an address that the provider has not verified (A02)", async () => {
-    const [email, victim] = [somebody(), somebody()];
+  test("400 for a removed member: the e-mail that the provider has not verified binds no other member (A02)", async () => {
+    const [email, victim] = [newEmail(), newEmail()];
     const token = await side.token(email, "viewer");
     const { id } = (await side.call(token, getMe)).body.data;
     const invited = await side.invite(victim, "administrator");

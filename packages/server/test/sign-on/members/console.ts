@@ -24,15 +24,15 @@ export function membersAtTheConsole(): void {
 }
 
 export let people = 0;
-/** An address that nobody in this file has had. */
-export const somebody = () => `person-${++people}@shop.example`;
+/** An e-mail that no test has used before. */
+export const newEmail = () => `person-${++people}@shop.example`;
 
 export const statusOf = async (id: string) =>
   (await f.store.call(getMember, { ids: { id } })).body.data.meta.status;
 export const reasonOf = async (reference: string) => (await f.recordOf(reference)).reason;
 export const customers = async () => (await f.store.call(listCustomers)).body.meta.results.total;
 
-/** Another profile of the members' realm, at the same provider. */
+/** Adds a second profile of the same provider to the members' realm. */
 export const addProfile = async () => {
   const data = {
     type: "oidc-profile",

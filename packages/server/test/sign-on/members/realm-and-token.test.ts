@@ -29,7 +29,7 @@ import { createTestApp, PUBLIC_URL } from "../../support/app.ts";
 import { call } from "../../support/call.ts";
 import { createFederation } from "../../support/federation.ts";
 import { CONSOLE, createMembersSide } from "../../support/members.ts";
-import { addProfile, f, membersAtTheConsole, reasonOf, side, somebody } from "./console.ts";
+import { addProfile, f, membersAtTheConsole, newEmail, reasonOf, side } from "./console.ts";
 
 /** The members' realm, and the access tokens of members. */
 
@@ -38,7 +38,7 @@ membersAtTheConsole();
 describe("the members' realm", () => {
   const realmData = (data: object) => ({ json: { data: { type: "authentication-realm", ...data } } });
 
-  test("at another public address lets members come back there once that is registered; customer tokens of the old address are over (docs/operations.md)", async () => {
+  test("after a move of the public URL: members return to a registered redirect URI; old customer tokens are refused", async () => {
     const { storage, clock, keyring } = f.latchkey;
     const publicUrl = "https://moved.example";
     const allowedOrigins = [f.idp.origin];
@@ -68,7 +68,7 @@ describe("the members' realm", () => {
     await moved.app.stop();
   });
 
-  test("sends people back to the console, and has its purpose for good", async () => {
+  test("has the console's redirect URI; its purpose cannot be changed", async () => {
     const ids = { id: side.realmId };
     const { body } = await f.store.call(getRealm, { ids });
     expect([body.data.purpose, body.data.redirect_uris]).toEqual([
@@ -91,13 +91,13 @@ describe("the members' realm", () => {
     expect(both.map(({ status }) => status).sort()).toEqual([201, 409]);
   });
 
-  test("is not named by the customer authentication settings", async () => {
+  test("422 as the realm of the customer authentication settings", async () => {
     const json = { data: { type: "customer-authentication-settings", realm_id: side.realmId } };
     expect((await f.store.call(updateAuthenticationSettings, { json })).code).toBe("realm_unknown");
     expect((await f.store.call(getAuthenticationSettings)).body.data.realm_id).toBe(f.realmId);
   });
 
-  test("is not in what implicit tokens read, nor an OpenID provider", async () => {
+  test("is hidden from implicit tokens and is no OpenID provider", async () => {
     const token = f.implicit;
     const ids = { id: side.realmId };
     const list = await call(f.latchkey.app, listRealms, { token });
@@ -134,24 +134,27 @@ describe("the members' realm", () => {
 });
 
 describe("a member's access token", () => {
-  test.each(ROLES)("may do what the role %s may, over the whole contract", async (role) => {
-    const token = await side.token(somebody(), role);
-    const UNKNOWN = "01890000-0000-7000-8000-000000000000";
-    for (const operation of operations) {
-      if (typeof operation.access === "string") continue;
-      f.latchkey.clock.advance(50);
-      const ids = Object.fromEntries(Object.keys(operation.ids ?? {}).map((name) => [name, UNKNOWN]));
-      const broken = operation.body && { raw: "{", headers: { "content-type": "application/json" } };
-      const { code } = await call(f.latchkey.app, operation, { ids, token, ...broken });
-      if (!isPermitted("member", operation.access)) expect(code, operation.id).toBe("not_permitted");
-      else if (mayActAs(role, operation.role))
-        expect(["role_insufficient", "not_permitted"], operation.id).not.toContain(code);
-      else expect(code, operation.id).toBe("role_insufficient");
-    }
-  });
+  test.each(ROLES)(
+    "with the role %s is permitted what the contract says, for every operation",
+    async (role) => {
+      const token = await side.token(newEmail(), role);
+      const UNKNOWN = "01890000-0000-7000-8000-000000000000";
+      for (const operation of operations) {
+        if (typeof operation.access === "string") continue;
+        f.latchkey.clock.advance(50);
+        const ids = Object.fromEntries(Object.keys(operation.ids ?? {}).map((name) => [name, UNKNOWN]));
+        const broken = operation.body && { raw: "{", headers: { "content-type": "application/json" } };
+        const { code } = await call(f.latchkey.app, operation, { ids, token, ...broken });
+        if (!isPermitted("member", operation.access)) expect(code, operation.id).toBe("not_permitted");
+        else if (mayActAs(role, operation.role))
+          expect(["role_insufficient", "not_permitted"], operation.id).not.toContain(code);
+        else expect(code, operation.id).toBe("role_insufficient");
+      }
+    },
+  );
 
-  test("is no customer token, and a customer token no access token", async () => {
-    const token = await side.token(somebody(), "administrator");
+  test("is no customer token, and a customer token is no access token", async () => {
+    const token = await side.token(newEmail(), "administrator");
     const shopper = (await f.redeem(await f.signOn())).body.data;
     const ids = { id: shopper.customer_id };
     const asCustomer = await call(f.latchkey.app, getCustomer, {
@@ -165,8 +168,8 @@ describe("a member's access token", () => {
     expect((await side.call(token, checkAtGateway)).code).toBe("not_permitted");
   });
 
-  test("acts under the member's own id, also with a customer token beside it", async () => {
-    const email = somebody();
+  test("acts as the member, also with a customer token beside it", async () => {
+    const email = newEmail();
     const token = await side.token(email, "administrator");
     const shopper = (await f.redeem(await f.signOn())).body.data;
     const change = (customerToken: string) =>
@@ -182,8 +185,8 @@ describe("a member's access token", () => {
     expect(body.data.at(-1).data.actor).toEqual({ type: "member", id: expect.any(String), name: null });
   });
 
-  test("dies with its member, and follows the member's role", async () => {
-    const email = somebody();
+  test("has the member's current role, and ends when the member is removed", async () => {
+    const email = newEmail();
     const token = await side.token(email, "administrator");
     const { id } = (await side.call(token, getMe)).body.data;
     const give = (role: string) =>
@@ -200,10 +203,10 @@ describe("a member's access token", () => {
     expect((await write()).code).toBe("token_invalid");
   });
 
-  test("dies with the profile that its member signed in through", async () => {
+  test("ends with the profile that the member signed in through", async () => {
     const ids = { realm: side.realmId };
     const second = await addProfile();
-    const email = somebody();
+    const email = newEmail();
     await side.invite(email, "viewer");
     const signedOn = await side.signOn({ sub: `of ${email}`, email }, { profile: second });
     const { access_token } = (await side.redeem(signedOn)).body;
@@ -214,8 +217,8 @@ describe("a member's access token", () => {
     expect(await reasonOf(elsewhere.reference)).toBe("member_bound");
   });
 
-  test("can be asked about by the store's programs", async () => {
-    const token = await side.token(somebody(), "viewer");
+  test("can be introspected by the store's own programs", async () => {
+    const token = await side.token(newEmail(), "viewer");
     const { clientId: client_id, clientSecret: client_secret } = f.store.key;
     const { body } = await call(f.latchkey.app, introspectToken, {
       form: { token, client_id, client_secret },
@@ -229,11 +232,11 @@ describe("a member's access token", () => {
   });
 });
 
-test("a member's token is good for an hour", async () => {
+test("a member's access token › expires after an hour", async () => {
   const short = await createFederation({ idp: f.idp });
   f.idp.now = short.latchkey.clock.now;
   const members = await createMembersSide(short);
-  const token = await members.token(somebody(), "viewer");
+  const token = await members.token(newEmail(), "viewer");
   short.latchkey.clock.advance(3_599_000);
   expect((await members.call(token, getMe)).status).toBe(200);
   short.latchkey.clock.advance(1_000);
@@ -242,7 +245,7 @@ test("a member's token is good for an hour", async () => {
   f.idp.now = f.latchkey.clock.now;
 });
 
-test("a member's token of a store that was deleted is dead, and so is a code of before", async () => {
+test("a deleted store › its members' tokens and open codes are refused", async () => {
   const doomed = await createFederation({ idp: f.idp });
   doomed.idp.now = doomed.latchkey.clock.now;
   const members = await createMembersSide(doomed);

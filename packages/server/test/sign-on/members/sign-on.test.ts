@@ -11,9 +11,9 @@ import {
   customers,
   f,
   membersAtTheConsole,
+  newEmail,
   reasonOf,
   side,
-  somebody,
   statusOf,
 } from "./console.ts";
 
@@ -22,8 +22,8 @@ import {
 membersAtTheConsole();
 
 describe("a member's sign-on", () => {
-  test("ends at the console with a code that is worth an access token for an hour, and makes no customer", async () => {
-    const [email, before] = [somebody(), await customers()];
+  test("ends at the console with a code for an hour's access token, and makes no customer", async () => {
+    const [email, before] = [newEmail(), await customers()];
     const id = await side.invite(email, "support", { name: "Ada Reed" });
     const signedOn = await side.signOn({ sub: `of ${email}`, email });
     expect(signedOn.answer.headers.get("location")?.startsWith(`${CONSOLE}?`)).toBe(true);
@@ -49,7 +49,7 @@ describe("a member's sign-on", () => {
     expect([meta.status, Date.parse(meta.last_signed_in_at)]).toEqual(["active", f.latchkey.clock.now()]);
   });
 
-  test("passes prompt=none on, so that the console can renew without a page", async () => {
+  test("passes prompt=none to the provider, and login_required to the console", async () => {
     const begun = await call(f.latchkey.app, authorize, {
       ids: { store: f.store.store.id, realm: side.realmId },
       query: new URLSearchParams(
@@ -71,19 +71,19 @@ describe("a member's sign-on", () => {
     ]);
   });
 
-  test("is refused for whoever is no member, with a reason of its own and a remedy", async () => {
-    const signedOn = await side.signOn({ sub: "stranger", email: somebody() });
+  test("303 member_unknown for a person who is no member; the remedy says to invite", async () => {
+    const signedOn = await side.signOn({ sub: "stranger", email: newEmail() });
     expect([signedOn.error, signedOn.code]).toEqual(["access_denied", ""]);
     const record = await f.recordOf(signedOn.reference);
     expect(record.reason).toBe("member_unknown");
     expect(record.remedy).toMatch(/invite/);
   });
 
-  test("takes the realm's client id and the console's redirect URI, and no others", async () => {
+  test("takes the client id and the redirect URI of the members' realm only", async () => {
     const page = async (parameters: Record<string, string>) =>
       (await side.signOn({}, parameters)).answer.code;
     expect(await page({ client_id: "customers" })).toBe("sign_on_client_unknown");
-    // An application key is a client of the realms that are OpenID providers; nobody would take the code here.
+    // Application keys are clients of realms that are OpenID providers; this realm has no endpoint for their codes.
     expect(await page({ client_id: f.store.key.clientId })).toBe("sign_on_client_unknown");
     expect(await page({ redirect_uri: SHOP })).toBe("redirect_uri_unregistered");
     const atCustomers = await f.begin({ cookie: undefined }, { client_id: "members" });
@@ -94,11 +94,11 @@ describe("a member's sign-on", () => {
 describe("a hostile provider", () => {
   test.each([
     ["does not say", { email_verified: undefined }],
-    ["says no", { email_verified: false }],
-    ["says it as a text", { email_verified: "true" }],
-    ["says it as a number", { email_verified: 1 }],
-  ])("is not believed on an e-mail when it %s that it has verified it", async (_, claims) => {
-    const email = somebody();
+    ["denies", { email_verified: false }],
+    ["says as a text", { email_verified: "true" }],
+    ["says as a number", { email_verified: 1 }],
+  ])("303 member_email_unverified when it %s that the e-mail is verified", async (_, claims) => {
+    const email = newEmail();
     const id = await side.invite(email, "administrator");
     const signedOn = await side.signOn({ sub: "liar", email, ...claims });
     expect([signedOn.error, await reasonOf(signedOn.reference)]).toEqual([
@@ -108,8 +108,8 @@ describe("a hostile provider", () => {
     expect(await statusOf(id)).toBe("invited");
   });
 
-  test("is told the same of an unproven address, whether it is a member's or nobody's", async () => {
-    const [known, unknown] = [somebody(), somebody()];
+  test("gets the same answer for an unverified e-mail, a member's or not", async () => {
+    const [known, unknown] = [newEmail(), newEmail()];
     await side.invite(known, "viewer");
     const answers = [];
     for (const email of [known, unknown]) {
@@ -119,14 +119,14 @@ describe("a hostile provider", () => {
     expect(answers[0]).toEqual(answers[1]);
   });
 
-  test("cannot bind a second subject to a member, with whatever e-mail; the first goes on with whatever e-mail", async () => {
-    const email = somebody();
+  test("cannot bind a second subject to a member; the bound subject signs in with any e-mail", async () => {
+    const email = newEmail();
     await side.invite(email, "administrator");
     const first = await side.signOn({ sub: "the right one", email });
     expect((await side.redeem(first)).status).toBe(200);
     const second = await side.signOn({ sub: "another", email });
     expect([second.error, await reasonOf(second.reference)]).toEqual(["access_denied", "member_bound"]);
-    const again = await side.signOn({ sub: "the right one", email: somebody(), email_verified: false });
+    const again = await side.signOn({ sub: "the right one", email: newEmail(), email_verified: false });
     expect((await side.redeem(again)).status).toBe(200);
   });
 
@@ -140,17 +140,20 @@ describe("a hostile provider", () => {
     ["full-width letters in the mailbox", (email: string) => email.replace("person", "ｐerson"), false],
     ["a second address", (email: string) => `${email},evil@evil.example`, false],
     ["a tag", (email: string) => email.replace("@", "+tag@"), false],
-  ])("with %s in the e-mail", async (_, spell, isTheSame) => {
-    const email = somebody();
-    const id = await side.invite(email, "administrator");
-    const signedOn = await side.signOn({ sub: `spelt ${email}`, email: spell(email) });
-    expect(signedOn.error === null).toBe(isTheSame);
-    if (isTheSame) expect((await side.redeem(signedOn)).status).toBe(200);
-    expect(await statusOf(id)).toBe(isTheSame ? "active" : "invited");
-  });
+  ])(
+    "cannot pass as a member with %s in the e-mail, unless it is the same address",
+    async (_, spell, isTheSame) => {
+      const email = newEmail();
+      const id = await side.invite(email, "administrator");
+      const signedOn = await side.signOn({ sub: `spelt ${email}`, email: spell(email) });
+      expect(signedOn.error === null).toBe(isTheSame);
+      if (isTheSame) expect((await side.redeem(signedOn)).status).toBe(200);
+      expect(await statusOf(id)).toBe(isTheSame ? "active" : "invited");
+    },
+  );
 
-  test("of the customers' realm says nothing about members, and the other way round", async () => {
-    const email = somebody();
+  test("in the customers' realm binds no member", async () => {
+    const email = newEmail();
     const id = await side.invite(email, "administrator");
     f.idp.person = { ...ADA, sub: `customer ${email}`, email };
     const shopper = await f.signOn();
@@ -159,11 +162,11 @@ describe("a hostile provider", () => {
   });
 });
 
-describe("who somebody is", () => {
-  test("is decided among the members of one's own store: whom another has invited is nobody here, and stays invited there (A33)", async () => {
+describe("the member of a sign-on", () => {
+  test("is looked up in the own store: another store's invitation is ignored and stays open (A33)", async () => {
     const other = { ...f, store: await f.latchkey.createStore(10_000) };
     const theirs = await createMembersSide(other);
-    const [email, foreign] = [somebody(), somebody()];
+    const [email, foreign] = [newEmail(), newEmail()];
     const [here, there] = [
       await side.invite(email, "viewer"),
       await theirs.invite(email, "administrator"),
@@ -178,8 +181,8 @@ describe("who somebody is", () => {
     expect([stranger.error, await reasonOf(stranger.reference)]).toEqual(["access_denied", "member_unknown"]);
   });
 
-  test("goes by the profile, too: of two tabs through two profiles of one provider, the second is refused (A04)", async () => {
-    const email = somebody();
+  test("is bound to one profile: a second tab through another profile is refused (A04)", async () => {
+    const email = newEmail();
     await side.invite(email, "viewer");
     const person = { sub: `of ${email}`, email };
     const id = await addProfile();
@@ -190,7 +193,7 @@ describe("who somebody is", () => {
     await f.store.call(deleteProfile, { ids: { realm: side.realmId, id } });
   });
 
-  test("goes by the issuer, too: where the profile was pointed elsewhere, the same subject is somebody else (A04)", async () => {
+  test("is bound to one issuer: after a move of the profile the same subject is another person (A04)", async () => {
     const moved = await createFederation();
     const members = await createMembersSide(moved);
     await members.token("chief@shop.example", "administrator");
