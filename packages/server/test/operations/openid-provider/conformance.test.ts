@@ -2,11 +2,11 @@ import * as client from "openid-client";
 import { describe, expect, test } from "vitest";
 import { handClock } from "../../support/clock.ts";
 import { SHOP } from "../../support/federation.ts";
-import { f, isAlive, pathOf, send, tokenRequests, withOptions } from "./token-requests.ts";
+import { f, opensItsCustomer, pathOf, realmAsProvider, send, withOptions } from "./realm.ts";
 
 /** A client library walks through a sign-on; the cases of the conformance suites at the authorization endpoint. */
 
-tokenRequests();
+realmAsProvider();
 
 describe("openid-client", () => {
   test("discovers the realm, signs on, and verifies issuer, state, nonce and signature", async () => {
@@ -37,7 +37,7 @@ describe("openid-client", () => {
       idTokenExpected: true,
     });
     expect(tokens.claims()).toMatchObject({ email: "ada@shop.example", nonce });
-    expect(await isAlive(tokens.access_token)).toBe(true);
+    expect(await opensItsCustomer(tokens.access_token)).toBe(true);
   });
 });
 

@@ -4,11 +4,11 @@ import { realmMetadata } from "../../../src/contract/sign-on.ts";
 import { PUBLIC_URL } from "../../support/app.ts";
 import { call } from "../../support/call.ts";
 import { newPkce } from "../../support/federation.ts";
-import { f, ids, pathOf, redeem, send, tokenRequests, UNKNOWN } from "./token-requests.ts";
+import { f, ids, pathOf, realmAsProvider, redeem, send, UNKNOWN } from "./realm.ts";
 
 /** The discovery document, caching, and requests from other origins. */
 
-tokenRequests();
+realmAsProvider();
 
 describe("the discovery document", () => {
   test("200 with all endpoints and everything that is supported, and nothing else (R27, R124, R125, R130)", async () => {

@@ -7,7 +7,7 @@ import { signJws } from "../../../src/lib/jws.ts";
 import { readKeys } from "../../../src/signing-keys/key-rows.ts";
 import { type Call, call } from "../../support/call.ts";
 import { SHOP } from "../../support/federation.ts";
-import { algOf, f, ids, isAlive, realmAsProvider, signIn } from "./realm.ts";
+import { algOf, f, ids, isAlive, realmAsProvider, signIn, UNKNOWN } from "./realm.ts";
 
 /** RP-initiated logout at the realm. */
 
@@ -117,7 +117,7 @@ describe("end_session_endpoint", () => {
     const [signer] = keys.filter(({ alg }) => alg === algOf(id_token));
     if (!signer) throw new Error("no key");
     const claims = decodeJwt(id_token);
-    const elsewhere = claims.iss?.replace(/realms\/.*/, "realms/01890000-0000-7000-8000-000000000000");
+    const elsewhere = claims.iss?.replace(/realms\/.*/, `realms/${UNKNOWN}`);
     const [head, body, signature] = id_token.split(".");
     const hints = [
       "nonsense",
@@ -189,7 +189,7 @@ describe("end_session_endpoint", () => {
       expect((await return_(state)).headers.get("location")).toBe(`${SHOP}?state=its-own-state`);
       for (const bad of ["", "x", `${state}x`, "https://evil.example/"])
         expect((await return_(bad)).status).toBe(200);
-      expect((await return_(state, "01890000-0000-7000-8000-000000000000")).code).toBe("profile_not_found");
+      expect((await return_(state, UNKNOWN)).code).toBe("profile_not_found");
       await f.changeRealm({ redirect_uris: [`${SHOP}?shop=1`] });
       expect((await return_(state)).status).toBe(200);
     });

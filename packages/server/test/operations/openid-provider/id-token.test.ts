@@ -9,11 +9,11 @@ import { SIGNS_FOR_MS } from "../../../src/signing-keys/signing-keys.ts";
 import { call, toRequest } from "../../support/call.ts";
 import { SHOP } from "../../support/federation.ts";
 import { ADA } from "../../support/hostile-idp.ts";
-import { f, isAlive, redeem, tokenRequests } from "./token-requests.ts";
+import { f, opensItsCustomer, realmAsProvider, redeem } from "./realm.ts";
 
 /** The claims of an ID token. In brackets: modules of the conformance suites. */
 
-tokenRequests();
+realmAsProvider();
 
 describe("the ID token", () => {
   const keySet = async () => createLocalJWKSet((await call(f.latchkey.app, jwks)).body);
@@ -109,8 +109,8 @@ describe("the ID token", () => {
     expect(decodeProtectedHeader(access_token).typ).toBe("at+jwt");
     expect(decodeProtectedHeader(id_token).typ).toBe("JWT");
     expect(decodeJwt(access_token).aud).not.toBe(decodeJwt(id_token).aud);
-    expect(await isAlive(access_token)).toBe(true);
-    expect(await isAlive(id_token)).toBe(false);
+    expect(await opensItsCustomer(access_token)).toBe(true);
+    expect(await opensItsCustomer(id_token)).toBe(false);
   });
 
   test("is given at the realm's token endpoint only", async () => {

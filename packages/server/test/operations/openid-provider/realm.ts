@@ -1,6 +1,8 @@
-import { decodeProtectedHeader } from "jose";
+import { decodeJwt, decodeProtectedHeader } from "jose";
 import { afterEach, beforeEach } from "vitest";
+import { getCustomer } from "../../../src/contract/customers.ts";
 import { realmToken, userinfo } from "../../../src/contract/sign-on.ts";
+import { PUBLIC_URL } from "../../support/app.ts";
 import { type Answer, type Call, call } from "../../support/call.ts";
 import { createFederation, type Federation, SHOP, type SignedOn } from "../../support/federation.ts";
 
@@ -15,6 +17,8 @@ export function realmAsProvider(): void {
   afterEach(() => f.close());
 }
 
+export const UNKNOWN = "01890000-0000-7000-8000-000000000000";
+
 export const ids = () => ({ store: f.store.store.id, realm: f.realmId });
 export const outcome = ({ status, code, body }: Answer) => [status, code, body?.error];
 export const basic = (id: string, secret: string) => ({
@@ -23,20 +27,28 @@ export const basic = (id: string, secret: string) => ({
 
 type Changes = Record<string, string | undefined>;
 
-export function redeem(signedOn: Pick<SignedOn, "code" | "pkce">, changes: Changes = {}, request: Call = {}) {
+/** The form of a token request of the public client. `undefined` leaves a field out. */
+export function formOf(
+  { code, pkce }: Pick<SignedOn, "code" | "pkce">,
+  changes: Changes = {},
+): Record<string, string> {
   const fields = {
     grant_type: "authorization_code",
-    code: signedOn.code,
+    code,
     redirect_uri: SHOP,
     client_id: "customers",
-    code_verifier: signedOn.pkce.verifier,
+    code_verifier: pkce.verifier,
     ...changes,
   };
-  const form = Object.fromEntries(
+  return Object.fromEntries(
     Object.entries(fields).filter((pair): pair is [string, string] => pair[1] !== undefined),
   );
-  return call(f.latchkey.app, realmToken, { ids: ids(), form, ...request });
 }
+export const redeem = (
+  signedOn: Pick<SignedOn, "code" | "pkce">,
+  changes: Changes = {},
+  request: Call = {},
+) => call(f.latchkey.app, realmToken, { ids: ids(), form: formOf(signedOn, changes), ...request });
 
 type Tokens = { access_token: string; id_token: string; scope: string };
 export const signIn = async (parameters: Changes = {}): Promise<Tokens> =>
@@ -51,8 +63,25 @@ export const askUserinfo = (authorization?: string, request: Call = {}) =>
 
 export const isAlive = async (token: string): Promise<boolean> =>
   (await askUserinfo(`Bearer ${token}`)).status === 200;
+/** True if the API accepts the token as the customer token of the customer that the token names. */
+export async function opensItsCustomer(token: string): Promise<boolean> {
+  const headers = { "x-customer-token": token };
+  const request = {
+    token: await f.store.token("implicit"),
+    ids: { id: decodeJwt(token).sub as string },
+    headers,
+  };
+  return (await call(f.latchkey.app, getCustomer, request)).status === 200;
+}
 
 export const algOf = (token: string) => decodeProtectedHeader(token).alg;
+
+export const attempts = () => f.latchkey.storage.db.selectFrom("sign_on_attempts").selectAll().execute();
+
+/** Sends a raw request. */
+export const send = async (method: string, path: string, headers: Record<string, string> = {}) =>
+  f.latchkey.app.fetch(new Request(`http://internal${path}`, { method, headers }));
+export const pathOf = (rest: string) => `${f.issuer.slice(PUBLIC_URL.length)}${rest}`;
 
 /** Replaces the federation of the running test by one with other settings. */
 export async function withOptions(options: Parameters<typeof createFederation>[0]): Promise<void> {

@@ -6,7 +6,7 @@ import { jwks, userinfoByPost } from "../../../src/contract/sign-on.ts";
 import { newKey } from "../../../src/signing-keys/key-rows.ts";
 import { createTestApp } from "../../support/app.ts";
 import { call } from "../../support/call.ts";
-import { algOf, askUserinfo, basic, f, ids, realmAsProvider, signIn, withOptions } from "./realm.ts";
+import { algOf, askUserinfo, basic, f, ids, realmAsProvider, signIn, UNKNOWN, withOptions } from "./realm.ts";
 
 /** The keys of ID tokens, and the UserInfo endpoint. */
 
@@ -154,7 +154,7 @@ describe("userinfo", () => {
 
   test("401 for an expired token or a deleted customer; 404 for an unknown realm", async () => {
     const { access_token } = await signIn();
-    const unknown = { ...ids(), realm: "01890000-0000-7000-8000-000000000000" };
+    const unknown = { ...ids(), realm: UNKNOWN };
     expect((await askUserinfo(`Bearer ${access_token}`, { ids: unknown })).code).toBe("realm_not_found");
     await f.store.call(deleteCustomer, { ids: { id: decodeJwt(access_token).sub as string } });
     expect((await askUserinfo(`Bearer ${access_token}`)).code).toBe("token_invalid");

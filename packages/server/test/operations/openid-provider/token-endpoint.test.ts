@@ -14,17 +14,17 @@ import {
   f,
   formOf,
   ids,
-  isAlive,
+  opensItsCustomer,
   outcome,
+  realmAsProvider,
   redeem,
-  tokenRequests,
   UNKNOWN,
   withOptions,
-} from "./token-requests.ts";
+} from "./realm.ts";
 
 /** Codes at the token endpoint of the realm. In brackets: modules of the conformance suites. */
 
-tokenRequests();
+realmAsProvider();
 
 describe("the token endpoint", () => {
   test("200 with the customer token as access token and an ID token, and nothing else", async () => {
@@ -38,7 +38,7 @@ describe("the token endpoint", () => {
       id_token: expect.any(String),
       scope: "openid email",
     });
-    expect(await isAlive(body.access_token)).toBe(true);
+    expect(await opensItsCustomer(body.access_token)).toBe(true);
     const claims = decodeJwt(body.access_token);
     expect(claims).toMatchObject({ iss: f.issuer, client_id: "customers", store_id: f.store.store.id });
     const { body: seen } = await call(f.latchkey.app, introspectToken, {
@@ -140,9 +140,7 @@ describe("the token endpoint", () => {
   test.each(refused)("400 for %s (R32)", async (_, changes, code, error, then) => {
     const signedOn = await f.signOn();
     const before = await attempts();
-    const fields = Object.entries({ ...formOf(signedOn), ...changes });
-    const form = Object.fromEntries(fields.filter((pair): pair is [string, string] => pair[1] !== undefined));
-    const answer = await call(f.latchkey.app, realmToken, { ids: ids(), form });
+    const answer = await redeem(signedOn, changes);
     expect(outcome(answer)).toEqual([400, code, error]);
     expect(answer.body.error_description).toMatch(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/);
     for (const secret of [signedOn.code, signedOn.pkce.verifier, "correct horse"])
@@ -191,7 +189,7 @@ describe("the token endpoint", () => {
     const signedOn = await f.signOn();
     const first = await redeem(signedOn);
     expect(outcome(await redeem(signedOn))).toEqual([400, "code_already_used", "invalid_grant"]);
-    expect(await isAlive(first.body.access_token)).toBe(true);
+    expect(await opensItsCustomer(first.body.access_token)).toBe(true);
   });
 
   test("400 invalid_grant one second later (attempt-reuse-authorization-code-after-one-second)", async () => {
@@ -206,7 +204,7 @@ describe("the token endpoint", () => {
     const first = await redeem(signedOn);
     f.latchkey.clock.advance(30_001);
     expect(outcome(await redeem(signedOn))).toEqual([400, "code_already_used", "invalid_grant"]);
-    expect(await isAlive(first.body.access_token)).toBe(false);
+    expect(await opensItsCustomer(first.body.access_token)).toBe(false);
     expect(await f.records()).toMatchObject([{ reason: "code_replayed" }]);
   });
 
@@ -240,7 +238,7 @@ describe("the token endpoint", () => {
     expect(first.status).toBe(200);
     f.latchkey.clock.advance(31_000);
     expect(outcome(await redeem(signedOn, {}, elsewhere))).toEqual([400, "code_invalid", "invalid_grant"]);
-    expect(await isAlive(first.body.access_token)).toBe(true);
+    expect(await opensItsCustomer(first.body.access_token)).toBe(true);
   });
 
   test("400 at another store; the code still works (T15)", async () => {
