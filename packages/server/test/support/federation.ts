@@ -48,7 +48,7 @@ export type Federation = {
   close(): Promise<void>;
 };
 
-export type SignOnOptions = { browser?: Browser; parameters?: Record<string, string | undefined> };
+type SignOnOptions = { browser?: Browser; parameters?: Record<string, string | undefined> };
 
 export type SignedOn = {
   pkce: Pkce;
