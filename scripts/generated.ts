@@ -16,6 +16,7 @@ import { connectStorage } from "../packages/server/src/storage/open.ts";
 import type { Storage } from "../packages/server/src/storage/storage.ts";
 import { cliPage } from "./cli-page.ts";
 import { pagesWithExamples } from "./example-blocks.ts";
+import { sdkTypes } from "./sdk-types.ts";
 
 /** The generated files by path. `npm run generate` writes them; a test fails if a file is out of date. */
 export async function generatedFiles(): Promise<Record<string, string>> {
@@ -23,6 +24,7 @@ export async function generatedFiles(): Promise<Record<string, string>> {
     "docs/openapi.json": `${JSON.stringify(openapiDocument("http://localhost:4000"), null, 2)}\n`,
     "docs/errors.md": errorsPage(),
     "docs/cli.md": cliPage(),
+    "packages/sdk/src/contract.ts": sdkTypes(),
     ...(await ofMigrations()),
     ...recipes(),
     ...pagesWithExamples(),

@@ -1,3 +1,4 @@
+import type { Customer, CustomerTokenEntry } from "./contract.ts";
 import type { Exchange, Fetch } from "./exchange.ts";
 
 /** What a storefront works with. `Customer` and `Session` are as they come over the wire. */
@@ -59,20 +60,7 @@ export type CustomerToken = {
   expiresAt: number;
 };
 
-type Mechanism = "password" | "oidc";
-
-export type Customer = {
-  id: string;
-  type: "customer";
-  name: string;
-  email: string;
-  /** Whether there is one. */
-  password: boolean;
-  external_ref: string | null;
-  authentication_mechanism: Mechanism;
-  email_verified: boolean;
-  meta: { timestamps: { created_at: string; updated_at: string } };
-};
+export type { Customer };
 
 export type NewCustomer = { name: string; email: string; password: string };
 
@@ -84,24 +72,8 @@ export type CustomerChange = {
   external_ref?: string | null | undefined;
 };
 
-/** A customer token that works now; never the token itself. */
-export type Session = {
-  type: "token";
-  id: string;
-  customer_id: string;
-  authentication_mechanism: Mechanism;
-  /** The identity provider that was used. */
-  profile_name: string | null;
-  /** What it was begun with and where from, in words; null where that is not known. */
-  browser: string | null;
-  operating_system: string | null;
-  network: string | null;
-  /** Whether it is the session that asks. */
-  current: boolean;
-  /** Seconds since 1970. */
-  expires: number;
-  meta: { timestamps: { created_at: string } };
-};
+/** A customer token that works now, without the token itself. */
+export type Session = CustomerTokenEntry;
 
 /** The signed-in customer, and what it may do. */
 export type CustomerAccount = {

@@ -35,8 +35,9 @@ describe("the sources", () => {
       }
   });
 
-  test("have at most 300 lines each", () => {
-    for (const path of files) expect(read(path).split("\n").length, path).toBeLessThanOrEqual(300);
+  test("have at most 300 lines each, except the generated types", () => {
+    for (const path of files.filter((file) => file !== "contract.ts"))
+      expect(read(path).split("\n").length, path).toBeLessThanOrEqual(300);
   });
 
   test("the storefront does not bring the administration along", () => {

@@ -1,13 +1,12 @@
 import { type Api, createApi, type GetToken, pathOf } from "../access.ts";
+import type * as wire from "../contract.ts";
 import type { Exchange, Fetch } from "../exchange.ts";
 import { clockOf, wireOf } from "../wire.ts";
 import { openerOf } from "./event-stream.ts";
 import { events } from "./events.ts";
-import type { SignOnStatistics, StatisticsQuery, StoreUsage } from "./figures.ts";
 import { integrations } from "./integrations.ts";
 import { type FilterQuery, type ListQuery, listing, type PageQuery, withQuery } from "./listing.ts";
-import { resource } from "./resource.ts";
-import type * as wire from "./types.ts";
+import { type Answer, resource } from "./resource.ts";
 
 export type AdminOptions = {
   /** Where Latchkey is: `https://keys.example`. */
@@ -51,18 +50,17 @@ export function createAdmin(options: AdminOptions) {
     realms: realms(api),
     members: members(api),
     /** Who is calling, and in which role. */
-    me: () => api<wire.Answer<wire.Me>>({ method: "GET", path: "/v2/me" }),
+    me: () => api<Answer<wire.Me>>({ method: "GET", path: "/v2/me" }),
     profiles: (realmId: string) => profiles(api, realmId),
     customers: customers(api),
     customerTokens: (customerId: string) => customerTokens(api, customerId),
     signOns: {
       list: (query?: ListQuery) =>
         listing<wire.SignOn & { links: wire.SelfLink }, ListQuery>(api, SIGN_ONS, query),
-      get: async (id: string) =>
-        api<wire.Answer<wire.SignOn>>({ method: "GET", path: SIGN_ONS + pathOf(id) }),
+      get: async (id: string) => api<Answer<wire.SignOn>>({ method: "GET", path: SIGN_ONS + pathOf(id) }),
       /** How many ended how, and why, by minute, hour or day. Cheap enough to ask every second. */
-      statistics: async (query: StatisticsQuery = {}) =>
-        api<SignOnStatistics>({ method: "GET", path: withQuery(`${SIGN_ONS}/statistics`, query) }),
+      statistics: async (query: wire.StatisticsQuery = {}) =>
+        api<wire.SignOnStatistics>({ method: "GET", path: withQuery(`${SIGN_ONS}/statistics`, query) }),
     },
     events: events(api, openerOf(line, api), clock.sleep),
     integrations: integrations(api),
@@ -70,7 +68,7 @@ export function createAdmin(options: AdminOptions) {
       ...single<wire.Store, wire.StoreChange, wire.InForce>(api, STORE, "store"),
       /** What each key asked for and was refused, second by second. */
       usage: async (query: { seconds?: number | undefined } = {}) =>
-        api<wire.Answer<StoreUsage>>({ method: "GET", path: withQuery(`${STORE}/usage`, query) }),
+        api<Answer<wire.StoreUsage>>({ method: "GET", path: withQuery(`${STORE}/usage`, query) }),
     },
   };
 }
@@ -84,9 +82,8 @@ const STORE = "/v2/store";
 
 /** What a store has one of. */
 const single = <Item, Change extends object, Written = unknown>(api: Api, path: string, type: string) => ({
-  get: () => api<wire.Answer<Item>>({ method: "GET", path }),
-  update: (change: Change) =>
-    api<wire.Answer<Item> & Written>({ method: "PUT", path, data: { type, ...change } }),
+  get: () => api<Answer<Item>>({ method: "GET", path }),
+  update: (change: Change) => api<Answer<Item> & Written>({ method: "PUT", path, data: { type, ...change } }),
 });
 
 const applicationKeys = (api: Api) => ({
@@ -102,14 +99,14 @@ const applicationKeys = (api: Api) => ({
   }>(api, KEYS, "application_key"),
   /** A second secret; older ones live on for `grace_seconds`. */
   rotate: async (id: string, options: { grace_seconds?: number | undefined } = {}) =>
-    api<wire.Answer<wire.ApplicationKeyWithSecret>>({
+    api<Answer<wire.ApplicationKeyWithSecret>>({
       method: "POST",
       path: `${KEYS}${pathOf(id)}/rotate`,
       data: options,
     }),
   /** What an update would do to every key; it changes nothing. */
   dryRun: async (id: string, change: wire.ApplicationKeyFields) =>
-    api<wire.Answer<wire.ApplicationKeyDryRun>>({
+    api<Answer<wire.ApplicationKeyDryRun>>({
       method: "POST",
       path: `${KEYS}${pathOf(id)}/dry-run`,
       data: { type: "application_key", ...change },
@@ -124,7 +121,7 @@ const realms = (api: Api) => ({
   ),
   /** `basedOn`: the realm as it was read. Whatever somebody else has changed since is then 409 `realm_changed`. */
   update: async (id: string, change: wire.RealmChange, options: { basedOn?: wire.Realm | undefined } = {}) =>
-    api<wire.Answer<wire.Realm>>({
+    api<Answer<wire.Realm>>({
       method: "PUT",
       path: REALMS + pathOf(id),
       data: { type: "authentication-realm", ...change },
@@ -147,7 +144,7 @@ function profiles(api: Api, realmId: string) {
       change: wire.ProfileChange,
       options: { basedOn?: wire.Profile | undefined } = {},
     ) =>
-      api<wire.Answer<wire.Profile, wire.ProfileLinks>>({
+      api<Answer<wire.Profile, wire.ProfileLinks>>({
         method: "PUT",
         path: path + pathOf(id),
         data: { type: "oidc-profile", ...change },
@@ -155,19 +152,19 @@ function profiles(api: Api, realmId: string) {
       }),
     /** Examines the identity provider now. */
     check: async (id: string) =>
-      api<wire.Answer<wire.ProfileReport, wire.ProfileLinks>>({
+      api<Answer<wire.ProfileReport, wire.ProfileLinks>>({
         method: "POST",
         path: `${path}${pathOf(id)}/checks`,
       }),
     /** An address at which somebody signs in once, to see every check. Nothing comes of it but a record. */
     testSignOn: async (id: string) =>
-      api<wire.Answer<wire.TestSignOn, wire.ProfileLinks>>({
+      api<Answer<wire.TestSignOn, wire.ProfileLinks>>({
         method: "POST",
         path: `${path}${pathOf(id)}/test-sign-on`,
       }),
     /** Accepts what the identity provider has changed: what `meta.pending_change` showed, by its digest, and nothing else. */
     approveDrift: async (id: string, digest: string, choice: wire.MoveChoice = {}) =>
-      api<wire.Answer<wire.Profile, wire.ProfileLinks>>({
+      api<Answer<wire.Profile, wire.ProfileLinks>>({
         method: "POST",
         path: `${path}${pathOf(id)}/approve-drift`,
         data: { digest, ...choice },

@@ -1,7 +1,7 @@
 import type { Api } from "../access.ts";
 import { ApiError } from "../api-error.ts";
+import type { Event } from "../contract.ts";
 import { openStream, type Wire } from "../exchange.ts";
-import type { Event } from "./types.ts";
 
 export type Open = (path: string, signal: AbortSignal | undefined) => Promise<ReadableStream<Uint8Array>>;
 

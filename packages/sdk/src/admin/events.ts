@@ -1,7 +1,7 @@
 import type { Api } from "../access.ts";
+import type { Event, EventHead } from "../contract.ts";
 import { type Open, readEvents } from "./event-stream.ts";
 import { withQuery } from "./listing.ts";
-import type { Event, EventHead } from "./types.ts";
 
 const PATH = "/v2/events";
 

@@ -1,6 +1,9 @@
 import { type Api, pathOf } from "../access.ts";
+import type { SelfLink } from "../contract.ts";
 import { type Listing, type ListQuery, listing, type PageQuery } from "./listing.ts";
-import type { Answer, SelfLink } from "./types.ts";
+
+/** An answer with one resource. */
+export type Answer<T, Links = SelfLink> = { data: T; links: Links };
 
 /** What nearly every resource can do. */
 type Shape = {

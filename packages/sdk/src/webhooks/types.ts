@@ -1,5 +1,4 @@
-import type { ApplicationKey, Event, EventData, Integration, Member, Realm } from "../admin/types.ts";
-import type { Customer } from "../types.ts";
+import type { ApplicationKey, Customer, Event, EventData, Integration, Member, Realm } from "../contract.ts";
 
 type Deleted = { type: string; id: string };
 type Other = EventData["resource"];
