@@ -21,8 +21,8 @@ import type * as sdk from "../src/index.ts";
 import type * as webhooks from "../src/webhooks/index.ts";
 
 /**
- * `tsc` checks these types. Each function of the SDK takes and gives the type of its operation in the contract, and
- * src/contract.ts, which is generated from JSON schemas, equals the types that zod infers.
+ * `tsc` checks these types. Each function of the SDK takes and gives the type of its operation in the
+ * contract, and src/contract.ts, which is generated from JSON schemas, equals the types that zod infers.
  */
 
 /** `never` equals nothing, because a misspelt lookup gives `never`. */

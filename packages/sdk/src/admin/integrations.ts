@@ -13,10 +13,13 @@ export const integrations = (api: Api) => ({
     change: wire.IntegrationChange;
     made: wire.IntegrationWithSecret;
   }>(api, PATH, "integration"),
-  /** A new signing secret; the one before signs beside it for 24 hours. */
+  /** Creates a new signing secret. The previous secret signs beside it for 24 hours. */
   rotate: async (id: string) =>
     api<Answer<wire.IntegrationWithSecret>>({ method: "POST", path: `${PATH}${pathOf(id)}/rotate` }),
-  /** What was sent, and what came of it, the latest event first. `filter`: `eq(status,failed):eq(type,customer.created)`. */
+  /**
+   * Lists deliveries and their outcome, the latest event first. `filter`:
+   * `eq(status,failed):eq(type,customer.created)`.
+   */
   deliveries: (id: string, query?: Omit<ListQuery, "sort">) =>
     listing<wire.IntegrationDelivery, ListQuery>(api, `${PATH}${pathOf(id)}/deliveries`, query),
   /** Sends a message again, now. */
@@ -25,14 +28,14 @@ export const integrations = (api: Api) => ({
       method: "POST",
       path: `${PATH}${pathOf(id)}/deliveries${pathOf(deliveryId)}/redeliver`,
     }),
-  /** Sends events of the past, also such as were sent before. */
+  /** Sends past events, including events that were delivered before. */
   replay: async (id: string, range: wire.Replay) =>
     api<Answer<wire.Integration>>({
       method: "POST",
       path: `${PATH}${pathOf(id)}/replay`,
       data: range,
     }),
-  /** Sends a test message, and says what the receiver answered. */
+  /** Sends a test message, and returns the receiver's answer. */
   test: async (id: string) =>
     api<{ data: wire.IntegrationTest }>({ method: "POST", path: `${PATH}${pathOf(id)}/test` }),
 });
