@@ -18,6 +18,7 @@ type Profile = {
   meta: { issuer: string | null; health: { status: Provider["health"] } };
 };
 type ProfileLinks = { "authorization-endpoint": string | null; "client-discovery-url": string };
+type ProfileItem = Profile & { links: ProfileLinks };
 
 /** The authorization endpoint for a shopper, and the expected issuer of the answer. */
 type Destination = { endpoint: string | null; issuer: string | null; namesIssuer: boolean; readAt: number };
@@ -67,17 +68,14 @@ export function openProviders(api: Api, now: () => number) {
   const profilesPath = async () => `/v2/authentication-realms/${(await settings()).realm_id}/oidc-profiles`;
 
   async function list(): Promise<Provider[]> {
-    const items = await readAll<Profile & { links: ProfileLinks }>(api, await profilesPath(), {
-      step: "providers",
+    const items = await readAll<ProfileItem>(api, await profilesPath(), { step: "providers" });
+    const enabled = items.filter((item) => item.enabled);
+    return enabled.map((item) => {
+      const { id, name, flow } = item;
+      const { status: health } = item.meta.health;
+      const { endpoint } = keep(id, destinationIn(item, item.links));
+      return { id, name, isUp: health !== "down" && !!endpoint, health, flow };
     });
-    return items
-      .filter(({ enabled }) => enabled)
-      .map((item) => {
-        const { id, name, flow } = item;
-        const { status: health } = item.meta.health;
-        const { endpoint } = keep(id, destinationIn(item, item.links));
-        return { id, name, isUp: health !== "down" && !!endpoint, health, flow };
-      });
   }
 
   function keep(id: string, where: Omit<Destination, "readAt">): Destination {
