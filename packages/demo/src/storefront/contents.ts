@@ -21,7 +21,7 @@ const PAGES = {
   "/sign-in": { file: "sign-in", title: "Sign in · Alder &amp; Pine" },
   "/signed-in": { file: "signed-in", title: "Signing in · Alder &amp; Pine" },
   "/account": { file: "account", title: "Your account · Alder &amp; Pine" },
-  "/webhooks": { file: "webhooks", title: "What this shop hears · Alder &amp; Pine" },
+  "/webhooks": { file: "webhooks", title: "Webhooks · Alder &amp; Pine" },
 } as const;
 const NOT_FOUND = { file: "not-found", title: "Not here · Alder &amp; Pine" } as const;
 

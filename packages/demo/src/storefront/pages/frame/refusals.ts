@@ -46,7 +46,7 @@ export const refusals: readonly [reason: RegExp, refusal: Refusal][] = [
   [
     /^several_matches$/,
     {
-      title: "Which one are you?",
+      title: "Several accounts match",
       sentence:
         "Several customers here have your e-mail address. Trying again does not help: please ask us for help.",
       isWorthTrying: false,
