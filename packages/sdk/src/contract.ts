@@ -6,11 +6,11 @@ export type SelfLink = { self: string };
 /** `data.meta.timestamps` of the answer of `GET /v2/members/{id}`. */
 export type Timestamps = { created_at: string; updated_at: string };
 
-/** In rising order: each may do what those before it may. */
+/** In rising order: a role has the rights of all roles before it. */
 export type Role = "viewer" | "support" | "administrator";
 
 /**
- * What the key owes as a confidential client of the store's realms. `pkce`: a PKCE challenge and the scope
+ * What the store's realms require of the key as a confidential client. `pkce`: a PKCE challenge and the scope
  * `email`. `standard`: a challenge or a `nonce`, and no scope but `openid`, for client libraries that know
  * OpenID Connect Core 1.0 alone.
  */
@@ -25,9 +25,12 @@ export type ApplicationKey = {
   type: "application_key";
   name: string;
   client_id: string;
-  /** Requests per second that nobody else can take from this key. */
+  /** Requests per second that no other key can take from this key. */
   reserved_rate_limit: number;
-  /** What its `client_credentials` tokens may do, those of before included; implicit tokens have no role. */
+  /**
+   * Determines the rights of the key's `client_credentials` tokens, including existing tokens. Implicit
+   * tokens have no role.
+   */
   role: Role;
   openid_client: OpenidClient;
   meta: {
@@ -49,16 +52,19 @@ export type ApplicationKey = {
 
 /** `data` of the answer of `POST /v2/application-keys`. */
 export type ApplicationKeyWithSecret = ApplicationKey & {
-  /** Shown here and never again. */
+  /** The API shows the secret only in this answer. */
   client_secret: string;
 };
 
 /** Body of `PUT /v2/application-keys/{id}`. */
 export type ApplicationKeyFields = {
   name: string;
-  /** Requests per second that nobody else can take from this key. */
+  /** Requests per second that no other key can take from this key. */
   reserved_rate_limit?: number | undefined;
-  /** What its `client_credentials` tokens may do, those of before included; implicit tokens have no role. */
+  /**
+   * Determines the rights of the key's `client_credentials` tokens, including existing tokens. Implicit
+   * tokens have no role.
+   */
   role?: Role | undefined;
   openid_client?: OpenidClient | undefined;
 };
@@ -80,15 +86,15 @@ export type ApplicationKeyDryRun = {
     /** Seconds in which there was any use. */
     seconds: number;
   };
-  /** What is left for all keys to share. */
+  /** The rate that no key has reserved. */
   shared_rate_limit: { before: number; after: number };
   keys: {
     id: string;
     name: string;
     reserved_rate_limit: { before: number; after: number };
-    /** Requests of the observed time. */
+    /** Requests in the observed time. */
     asked: number;
-    /** How many of them would be refused, each second by itself. */
+    /** How many of these requests are refused before and after the change, evaluated second by second. */
     refused: { before: number; after: number };
   }[];
 };
@@ -132,7 +138,7 @@ export type Me = {
   type: "caller";
   kind: "application_key" | "member";
   name: string;
-  /** Of a member. */
+  /** The member's address; absent for an application key. */
   email?: string | undefined;
   role: Role;
   store: { id: string; name: string };
@@ -244,13 +250,13 @@ export type Profile = {
     /** For the back office only. */
     has_next_client_secret?: boolean | undefined;
     /**
-     * What the identity provider has changed that waits for POST …/approve-drift; until then the old is used.
-     * For the back office only.
+     * A change of the provider's document that waits for POST …/approve-drift. Until then the old document is
+     * used. For the back office only.
      */
     pending_change?:
       | {
           since: string;
-          /** Names the document that waits: what approve-drift takes. */
+          /** Identifies the new document, for approve-drift. */
           digest: string;
           changes: { member: string; before: string | null; after: string | null }[];
         }
@@ -285,11 +291,11 @@ export type ProfileLinks = {
   self: string;
   /** Where a storefront sends the shopper; append parameters with &. */
   "authorization-endpoint": string | null;
-  /** What to register at the identity provider. */
+  /** Register this redirect URI at the identity provider. */
   "callback-endpoint": string;
-  /** What to register there, if it has back-channel logout. */
+  /** Register this URI at a provider with back-channel logout. */
   "backchannel-logout-endpoint": string;
-  /** What to register there as a post-logout redirect URI, with `propagate_logout`. */
+  /** Register this post-logout redirect URI at the provider, for `propagate_logout`. */
   "signed-out-endpoint": string;
   "client-discovery-url": string;
 };
@@ -380,15 +386,15 @@ export type ProfileReport = {
   answer_ms: number | null;
   /** The identity provider's clock minus ours. */
   clock_offset_seconds: number | null;
-  /** What the profile shows from now on, because these checks or a reading before them have found it. */
+  /** The profile's `meta` after these checks. */
   meta: {
     /**
-     * What the identity provider has changed that waits for POST …/approve-drift; until then the old is used.
-     * For the back office only.
+     * A change of the provider's document that waits for POST …/approve-drift. Until then the old document is
+     * used. For the back office only.
      */
     pending_change: {
       since: string;
-      /** Names the document that waits: what approve-drift takes. */
+      /** Identifies the new document, for approve-drift. */
       digest: string;
       changes: { member: string; before: string | null; after: string | null }[];
     } | null;
@@ -406,7 +412,7 @@ export type TestSignOn = {
   type: "test-sign-on";
   url: string;
   expires_at: string;
-  /** Of the record, which is there within a second of the test's end. */
+  /** Finds the record, which exists within a second of the test's end. */
   reference: string;
 };
 
@@ -416,9 +422,9 @@ export type Customer = {
   type: "customer";
   name: string;
   email: string;
-  /** Whether there is one; never the password. */
+  /** Whether the customer has a password; never the password itself. */
   password: boolean;
-  /** What another system calls this customer. */
+  /** The customer's id in another system. */
   external_ref: string | null;
   /** How the customer came to be. */
   authentication_mechanism: "password" | "oidc";
@@ -496,7 +502,7 @@ export type CustomerTokenEntry = {
 export type SignOn = {
   id: string;
   type: "sign-on";
-  /** What a shopper can read out: it is on error pages and in error redirects. */
+  /** Shown on error pages and sent in error redirects, so that a shopper can quote it. */
   reference: string;
   realm_id: string;
   profile_id: string | null;
@@ -508,11 +514,11 @@ export type SignOn = {
   outcome: "code_issued" | "exchanged" | "failed" | "expired" | "tested" | "logout_refused";
   /** Why it failed; stable, see docs/errors.md. */
   reason: string | null;
-  /** What the storefront was told. */
+  /** `error` of the redirect to the storefront. */
   error: string | null;
   /** The reason in words. */
   means: string | null;
-  /** What to do about it. */
+  /** The remedy in words. */
   remedy: string | null;
   customer_id: string | null;
   /** A test sign-on of an administrator: it made no customer and no token. */
@@ -527,7 +533,7 @@ export type SignOn = {
   network: string | null;
   /** The `X-Request-Id` of the request that it failed in; null of one that did not fail. */
   request_id: string | null;
-  /** What the identity provider answered, where that is why the sign-on failed. */
+  /** The identity provider's answer, if the sign-on failed because of it. */
   idp_answer: {
     /** Which call it was; authorize: what the redirect back brought, in which anybody can write. */
     call: "discovery" | "authorize" | "token" | "userinfo";
@@ -612,9 +618,9 @@ export type StoreUsage = {
   from: string;
   to: string;
   rate_limit: number;
-  /** What no key has reserved. */
+  /** The rate that no key has reserved. */
   shared_pool: number;
-  /** Those that asked or have a reservation; who asked most comes first. */
+  /** The keys with requests or a reservation; the key with the most requests comes first. */
   keys: {
     id: string;
     name: string;
@@ -624,7 +630,7 @@ export type StoreUsage = {
     /** For each second, the oldest first. */
     refused: number[];
   }[];
-  /** Together, those that are too many to be shown one by one. */
+  /** The sum of all further keys, if there are too many to list. */
   other_keys?:
     | {
         count: number;
@@ -668,7 +674,7 @@ export type Event = {
 export type EventData = {
   /** As this API shows it to the back office; of a deletion its type and id. */
   resource: { [member: string]: unknown; type: string; id: string };
-  /** Of an update: the members that it changed. */
+  /** The members that an update has changed. */
   changes?: Record<string, { before: unknown; after: unknown } | "(changed)"> | undefined;
   actor: {
     type: "application_key" | "member" | "customer" | "identity_provider" | "operator" | "service";
@@ -677,7 +683,7 @@ export type EventData = {
   };
   request_id: string | null;
   /**
-   * There where the reader's role may not see all of it: of `member.*` the resource is type and id and
+   * Present if the reader's role may not see the whole event: of `member.*` the resource is type and id and
    * `changes` are left out, of `integration.*` the URL is its origin, and an actor's name that is a member's
    * address is null. Such an event has no `salt`.
    */
@@ -729,14 +735,14 @@ export type Integration = {
     last_delivery: {
       at: string;
       delivered: boolean;
-      /** Of the answer; null: there was none. */
+      /** HTTP status of the answer; null: no answer came. */
       status: number | null;
       /** Why it did not count as delivered, in a word of ours: `status`, `too_slow`, `connect_failed`, … */
       reason: string | null;
     } | null;
     /** Until then messages carry two signatures. */
     previous_secret_until: string | null;
-    /** What is left of a replay. */
+    /** The events that a replay has yet to send. */
     replay: { after: string; before: string } | null;
   };
 };
@@ -793,7 +799,7 @@ export type IntegrationChange = {
 /** `data.attempt` of the answer of `POST /v2/integrations/{id}/test`. */
 export type DeliveryAttempt = {
   at: string;
-  /** Of the answer; null: there was none. */
+  /** HTTP status of the answer; null: no answer came. */
   status: number | null;
   /** Why it did not count as delivered, in a word of ours: `status`, `too_slow`, `connect_failed`, … */
   reason: string | null;

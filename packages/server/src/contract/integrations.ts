@@ -16,7 +16,7 @@ const secretKey = z
   .regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/, { error: "printable ASCII" })
   .describe("Sent as `X-Moltin-Secret-Key`, for receivers that look for it. The signature proves more");
 
-export const httpStatus = z.int().nullable().describe("Of the answer; null: there was none");
+export const httpStatus = z.int().nullable().describe("HTTP status of the answer; null: no answer came");
 export const reason = z
   .string()
   .nullable()
@@ -62,7 +62,7 @@ const integrationMembers = {
     replay: z
       .strictObject({ after: z.string(), before: z.string() })
       .nullable()
-      .describe("What is left of a replay"),
+      .describe("The events that a replay has yet to send"),
   }),
 };
 

@@ -4,13 +4,13 @@ import { id, timestamp } from "./shapes.ts";
 export const pendingChange = z
   .strictObject({
     since: timestamp,
-    digest: z.string().describe("Names the document that waits: what approve-drift takes"),
+    digest: z.string().describe("Identifies the new document, for approve-drift"),
     changes: z.array(
       z.strictObject({ member: z.string(), before: z.string().nullable(), after: z.string().nullable() }),
     ),
   })
   .describe(
-    "What the identity provider has changed that waits for POST …/approve-drift; until then the old is used. For the back office only",
+    "A change of the provider's document that waits for POST …/approve-drift. Until then the old document is used. For the back office only",
   );
 
 export const issuerFound = z

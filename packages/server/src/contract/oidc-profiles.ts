@@ -27,10 +27,10 @@ export const links = z.strictObject({
   "authorization-endpoint": url
     .nullable()
     .describe("Where a storefront sends the shopper; append parameters with &"),
-  "callback-endpoint": url.describe("What to register at the identity provider"),
-  "backchannel-logout-endpoint": url.describe("What to register there, if it has back-channel logout"),
+  "callback-endpoint": url.describe("Register this redirect URI at the identity provider"),
+  "backchannel-logout-endpoint": url.describe("Register this URI at a provider with back-channel logout"),
   "signed-out-endpoint": url.describe(
-    "What to register there as a post-logout redirect URI, with `propagate_logout`",
+    "Register this post-logout redirect URI at the provider, for `propagate_logout`",
   ),
   "client-discovery-url": url,
 });
