@@ -21,7 +21,7 @@ if (mayKeep()) {
 } else {
   tell({
     message:
-      "Your browser does not let this shop keep anything, and without that nobody can sign in. Allow cookies and site data for it, then load the page again.",
+      "Your browser does not let this shop store data, which sign-in needs. Allow cookies and site data for it, then load the page again.",
   });
 }
 

@@ -4,7 +4,7 @@ import { Router, urlencoded } from "express";
 
 const NO_COOKIES = {
   message:
-    "Your browser has kept no cookie of this shop, and without one nobody can sign in. Allow cookies for it, then try again.",
+    "Your browser has not stored a cookie of this shop, which sign-in needs. Allow cookies for it, then try again.",
 };
 
 /**

@@ -30,7 +30,7 @@ export function mountFrame(asked?: Promise<Visitor>): void {
 }
 
 const KEEPS_NOTHING =
-  "Your browser does not let this shop keep anything, and without that nobody can sign in. Allow cookies and site data for it, then load the page again.";
+  "Your browser does not let this shop store data, which sign-in needs. Allow cookies and site data for it, then load the page again.";
 
 /** Reading `localStorage` throws if the browser forbids storage. */
 function mayKeep(): boolean {
