@@ -20,7 +20,7 @@ import { hasValkey, NO_VALKEY, startValkey } from "../support/valkey-server.ts";
 
 const PASSWORD = "correct horse";
 const HOUR_MS = 3_600_000;
-const { sign_ups_per_network: OF_NETWORK, signUpsPerHour: OF_STORE } = limits;
+const { signUpsPerNetwork: OF_NETWORK, signUpsPerHour: OF_STORE } = limits;
 
 let made = 0;
 const newEmail = () => `stranger${++made}@example.com`;

@@ -192,7 +192,7 @@ describe("a change of a customer", () => {
     };
     const publicWrites = createPublicWrites({ clock, signUpLimitsOf });
     const deps = { storage, clock, publicWrites, passwords: { ...createPasswords({ clock }), hash } };
-    expect((await customers.updateCustomer(deps, callerOf(), id, { password: "x" })).passwordHash).toBe(
+    expect((await customers.updateCustomer(deps, callerOf(), id, { password: "x" })).password_hash).toBe(
       "hash",
     );
   });
