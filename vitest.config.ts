@@ -11,7 +11,7 @@ import { absentPrograms, PROGRAMS, whySkipped } from "./packages/server/test/sup
 class BrowserFirstRacesLast extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification) =>
-      /e2e\/(browser\.|console|examples\.|fleet\/fleet\.)/.test(moduleId)
+      /e2e\/(pages\/shopper|console\/|clients\/examples|fleet\/fleet\.)/.test(moduleId)
         ? 0
         : moduleId.includes("/storage/")
           ? 2
@@ -27,15 +27,14 @@ const filesThatImport = (pattern: RegExp): string[] =>
 
 /** `npm run test:all` alone: walks, processes, servers, browsers, fleets and proofs, which together take minutes. */
 const LONG = [
-  "e2e/{command-line,connect-guide,deploy,identity-providers,operator,operator-walk,packages,release,restore,restored-rights}.test.ts",
-  "e2e/{dev-behind-tls,documentation,events,limiter-simulation,outage,process,sockets,stopping,traces,upgrade,valkey,watching,webhooks,workers}.test.ts",
-  "e2e/{console-*,regular-expressions}.test.ts",
-  "e2e/fleet/fleet.test.ts",
+  "e2e/{console,deploy,operator,process}/*.test.ts",
+  "e2e/{documentation/{commands,connect-guide},fleet/fleet,providers/identity-providers}.test.ts",
+  "e2e/{regular-expressions,release/{packages,release,upgrade},tools/limiter-simulation}.test.ts",
   "packages/server/test/{bundled,costs,member-command,sign-on-command,events/command,attacks/late-valkey}.test.ts",
   "packages/server/test/counters/*.test.ts",
   "packages/server/test/storage/{connections,listener,migrate-beside,pgbouncer,pool,sign-on-races}.test.ts",
   "packages/server/src/rate-limit/shared-*.test.ts",
-  ...filesThatImport(/from "\.\/chromium\.ts"/),
+  ...filesThatImport(/from "\.\.\/support\/chromium\.ts"/),
 ];
 /** Rules that hold in several places: `npm run test:all` runs these files once more, on PostgreSQL or on Valkey (support/test-run.ts). */
 const IN_PLACES = filesThatImport(

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { newPlace, serve } from "../e2e/running.ts";
+import { newPlace, serve } from "../e2e/support/running.ts";
 import { allocatorOfImage } from "../packages/server/test/support/allocator.ts";
 import type { deploy } from "../packages/server/test/support/deployed.ts";
 import { type Figure, figureOf } from "./measure/figures.ts";

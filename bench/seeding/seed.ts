@@ -1,4 +1,4 @@
-import type { Made } from "../../e2e/running.ts";
+import type { Made } from "../../e2e/support/running.ts";
 import { steadyClock } from "../../packages/server/src/lib/clock.ts";
 import { createKeyring } from "../../packages/server/src/lib/keyring.ts";
 import { seal } from "../../packages/server/src/lib/seal.ts";

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import type { Made } from "../../e2e/running.ts";
+import type { Made } from "../../e2e/support/running.ts";
 import { freePort } from "../../packages/server/test/support/postgres-server.ts";
 import { until } from "../../packages/server/test/support/until.ts";
 import { SHOP } from "../workloads/steps.ts";

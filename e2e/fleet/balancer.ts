@@ -1,4 +1,4 @@
-import { isHere, shownIn, startNginx } from "../gateways.ts";
+import { isHere, shownIn, startNginx } from "../support/gateways.ts";
 import type { Target } from "./ask.ts";
 import type { Fleet } from "./fleet.ts";
 

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type HonestIdp, newCookieJar, type Person } from "../honest-idp.ts";
+import { type HonestIdp, newCookieJar, type Person } from "../support/honest-idp.ts";
 import { type Answer, isGood, type Notebook, type Target, untilTold } from "./ask.ts";
 import type { Deed } from "./history.ts";
 import { FLOOR, type Key, type Shop, STOREFRONT, TIGHT_LIMIT } from "./shop.ts";

@@ -10,8 +10,8 @@ import {
 } from "../../packages/server/test/support/postgres-server.ts";
 import { findProgram } from "../../packages/server/test/support/programs.ts";
 import { startValkey, type ValkeyServer } from "../../packages/server/test/support/valkey-server.ts";
-import { type HonestIdp, startHonestIdp } from "../honest-idp.ts";
-import { newPlace, type Running, serve } from "../running.ts";
+import { type HonestIdp, startHonestIdp } from "../support/honest-idp.ts";
+import { newPlace, type Running, serve } from "../support/running.ts";
 
 /** Real instances on one real PostgreSQL, each over a line of its own that can be broken. */
 export type Instance = {

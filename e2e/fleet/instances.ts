@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { until } from "../../packages/server/test/support/until.ts";
-import { getToken } from "../running.ts";
+import { getToken } from "../support/running.ts";
 import { canRunFleet, type Fleet, type Instance, startFleet } from "./fleet.ts";
 import { openShop, type Shop, send } from "./shop.ts";
 import { isReady, underLoad } from "./under-load.ts";

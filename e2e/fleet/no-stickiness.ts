@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { quickest, until } from "../../packages/server/test/support/until.ts";
-import { GRACE } from "../honest-idp.ts";
-import { getToken } from "../running.ts";
+import { GRACE } from "../support/honest-idp.ts";
+import { getToken } from "../support/running.ts";
 import { type Notebook, newNotebook, untilTold } from "./ask.ts";
 import { redeem, signOn, tokenOf, visit, type World } from "./clients.ts";
 import { canRunFleet, type Fleet, type Instance, startFleet } from "./fleet.ts";

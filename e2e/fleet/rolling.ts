@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { LATCHKEY } from "../../packages/server/test/support/command.ts";
 import { until } from "../../packages/server/test/support/until.ts";
-import { hasReleaseBefore, unpackReleaseBefore } from "../release-before.ts";
+import { hasReleaseBefore, unpackReleaseBefore } from "../release/release-before.ts";
 import { type Balancer, hasNginx, startBalancer } from "./balancer.ts";
 import { canRunFleet, type Fleet, type Instance, startFleet } from "./fleet.ts";
 import { openShop, type Shop } from "./shop.ts";

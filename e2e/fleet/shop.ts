@@ -1,4 +1,4 @@
-import { createStore, getToken, type Made } from "../running.ts";
+import { createStore, getToken, type Made } from "../support/running.ts";
 import type { Fleet } from "./fleet.ts";
 
 /** What the clients of a fleet work on: three stores, one for each kind of load. */

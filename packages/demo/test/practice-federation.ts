@@ -1,4 +1,4 @@
-import { newCookieJar } from "../../../e2e/honest-idp.ts";
+import { newCookieJar } from "../../../e2e/support/honest-idp.ts";
 import { createProfile } from "../../server/src/contract/oidc-profiles.ts";
 import { getAuthenticationSettings, updateRealm } from "../../server/src/contract/realms.ts";
 import { getSignOn, listSignOns } from "../../server/src/contract/sign-ons.ts";

@@ -10,7 +10,7 @@ import type { Storage } from "../src/storage/storage.ts";
 import { createTestApp, type TestApp } from "./support/app.ts";
 import { until } from "./support/until.ts";
 
-/** The keys that a proof of the limits has made go with it. The proof itself is in e2e/process.test.ts. */
+/** The keys that a proof of the limits has made go with it. The proof itself is in e2e/process/process.test.ts. */
 
 let latchkey: TestApp;
 let storeId: string;
