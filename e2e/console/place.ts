@@ -176,6 +176,12 @@ export async function practiceProvider({ admin }: ConsolePlace) {
   };
 }
 
+/** Loads the page anew: a change that is based on a remembered, older state of the provider is refused. */
+export async function openProvider(c: ConsolePlace): Promise<void> {
+  await signInWithKey(c, c.page, (await practiceProvider(c)).path);
+  await heading(c.page, "The nine requirements");
+}
+
 /** A key with this role, for whoever should see what it is offered. */
 export async function keyWithRole(
   { admin }: ConsolePlace,
