@@ -1,251 +1,46 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { startPracticeIdp } from "@latchkey/demo";
-import { createAdmin } from "@latchkey/sdk/admin";
-import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { latchkey } from "../../packages/server/test/support/command.ts";
-import { freePort } from "../../packages/server/test/support/postgres-server.ts";
 import { until } from "../../packages/server/test/support/until.ts";
-import { barriersOf } from "../support/axe.ts";
-import { hasChromium, launchChromium } from "../support/chromium.ts";
-import { newPlace, type Place, type Running, serve } from "../support/running.ts";
+import { hasChromium } from "../support/chromium.ts";
+import {
+  accountOf,
+  administer,
+  be,
+  callbackOf,
+  catchAnswer,
+  complaints,
+  context,
+  continueWith,
+  exampleShops,
+  expectGood,
+  hello,
+  installed,
+  members,
+  newContext,
+  otherPort,
+  page,
+  place,
+  running,
+  signIn,
+  signInOf,
+  turn,
+  urlOf,
+} from "./example-shops.ts";
 
-/** The storefronts of the guides: built as the guides say, and used in a real browser against one service with the practice provider. */
+/** The storefronts of the guides, in a real browser: each example keeps the same rules. */
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const folderOf = (name: string) => join(root, "examples", name);
-const run = promisify(execFile);
-
-const NAMES = ["html", "express", "react", "next"] as const;
-type Name = (typeof NAMES)[number];
-const REMEDY = "run `npm run examples`";
-const missing = NAMES.filter((name) => !existsSync(join(folderOf(name), "node_modules/@latchkey/sdk")));
-if (missing.length > 0 && process.env.CI)
-  throw new Error(
-    `Packages of examples are not here (${missing.join(", ")}), and CI must not skip their tests: ${REMEDY}`,
-  );
-if (missing.length > 0)
-  console.warn(
-    `Skipped: the examples ${missing.join(", ")}, because their packages are not installed. To run them, ${REMEDY}.`,
-  );
-const installed = NAMES.filter((name) => !missing.includes(name));
-
-const PICTURES = process.env.LATCHKEY_PICTURES;
-if (PICTURES) mkdirSync(PICTURES, { recursive: true });
-
-describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromium", () => {
-  let place: Place;
-  let running: Running;
-  let browser: Browser;
-  let context: BrowserContext;
-  let page: Page;
-  let knobs: string;
-  let members: string;
-  let copy: string;
-  let otherPort: number;
-  let credentials: { clientId: string; clientSecret: string };
-  const shops = new Map<Name, { url: string; child: ChildProcess; said: string }>();
-  const complaints: string[] = [];
-
-  beforeAll(async () => {
-    copy = mkdtempSync(join(tmpdir(), "latchkey-example-"));
-    // The SDK as it is now, wherever the packages were installed.
-    const sdk = join(copy, "sdk");
-    await run(process.execPath, [join(root, "packages/sdk/build.ts"), sdk]);
-    for (const name of installed) {
-      const target = join(folderOf(name), "node_modules/@latchkey/sdk");
-      rmSync(target, { recursive: true });
-      cpSync(sdk, target, { recursive: true });
-    }
-    place = await newPlace();
-    otherPort = await freePort();
-    place.env.LATCHKEY_EGRESS_ALLOW = `http://localhost:${otherPort}`;
-    const builds = [build("react"), build("next")];
-    running = await serve(place, ["dev"]);
-    await until(() => running.logLines().some((line) => line.includes("Ctrl-C")));
-    const banner = running.logLines().join("\n");
-    knobs = banner.match(/practice IdP\s+(http\S+)/)?.[1] ?? "";
-    members = banner.match(/console\s+(http\S+)/)?.[1] ?? "";
-    const [clientId = ""] = banner.match(/lkid_\w+/) ?? [];
-    const [clientSecret = ""] = banner.match(/lksk_\w+/) ?? [];
-    credentials = { clientId, clientSecret };
-    browser = await launchChromium();
-    await Promise.all(builds);
-    await Promise.all(installed.map((name) => open(name, clientId)));
-  }, 600_000);
-  afterAll(async () => {
-    await browser?.close();
-    for (const { child } of shops.values()) {
-      child.kill();
-      await until(() => child.exitCode !== null || child.signalCode !== null);
-    }
-    running?.child.kill("SIGINT");
-    expect(await running?.exited).toBe(0);
-    place?.leave();
-    rmSync(copy, { recursive: true, force: true });
-  });
-
-  async function build(name: Name): Promise<void> {
-    if (!installed.includes(name)) return;
-    const env = { PATH: process.env.PATH, HOME: copy, NEXT_TELEMETRY_DISABLED: "1" };
-    await run("npm", ["run", "build"], { cwd: folderOf(name), env });
-  }
-
-  const STARTS: Record<Name, (port: number, clientId: string) => [string, string[]]> = {
-    html: (_, clientId) => [staticCopy(clientId), ["serve.js"]],
-    express: () => [folderOf("express"), ["server.js"]],
-    react: () => [folderOf("react"), ["server.js"]],
-    next: (port) => [folderOf("next"), [...startOfNext(), "--port", String(port)]],
-  };
-
-  function startOfNext(): string[] {
-    const { scripts } = JSON.parse(readFileSync(join(folderOf("next"), "package.json"), "utf8"));
-    return scripts.start.replace(/^next/, "node_modules/next/dist/bin/next").split(" ");
-  }
-
-  /** Plain files have no environment, so theirs is written into them. */
-  function staticCopy(clientId: string): string {
-    const folder = join(copy, "html");
-    cpSync(folderOf("html"), folder, { recursive: true, filter: (path) => !path.includes("node_modules") });
-    for (const file of ["config.js", "index.html"]) {
-      const text = readFileSync(join(folder, file), "utf8");
-      const changed = text.replace("http://localhost:4000", place.url).replace('"lkid_"', `"${clientId}"`);
-      expect(changed).not.toBe(text);
-      writeFileSync(join(folder, file), changed);
-    }
-    cpSync(join(copy, "sdk/browser.js"), join(folder, "latchkey.js"));
-    return folder;
-  }
-
-  async function open(name: Name, clientId: string): Promise<void> {
-    const port = await freePort();
-    const url = `http://localhost:${port}`;
-    const [cwd, args] = STARTS[name](port, clientId);
-    const child = spawn(process.execPath, args, {
-      cwd,
-      env: {
-        PATH: process.env.PATH,
-        NODE_ENV: "production",
-        NEXT_TELEMETRY_DISABLED: "1",
-        PORT: String(port),
-        LATCHKEY_URL: place.url,
-        LATCHKEY_CLIENT_ID: clientId,
-        SHOP_URL: url,
-      },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    const shop = { url, child, said: "" };
-    shops.set(name, shop);
-    for (const stream of [child.stdout, child.stderr])
-      stream?.on("data", (chunk) => {
-        shop.said += chunk;
-      });
-    const allowed = await latchkey(["realm", "allow", callbackOf(name)], place.env);
-    expect(allowed.code, allowed.stderr).toBe(0);
-    await until(async () => {
-      if (child.exitCode !== null) throw new Error(`${name} did not start:\n${shop.said}`);
-      return fetch(url).then(
-        ({ ok }) => ok,
-        () => false,
-      );
-    });
-  }
-
-  beforeEach(async () => {
-    context = await newContext();
-    page = await context.newPage();
-    page.on("pageerror", (error) => complaints.push(String(error)));
-    page.on("console", (message) => {
-      if (message.type() === "error" && message.text().includes("Content Security Policy"))
-        complaints.push(message.text());
-    });
-  });
-  afterEach(async () => {
-    await context.close();
-    expect(complaints.splice(0)).toEqual([]);
-  });
-
-  async function newContext(options = {}): Promise<BrowserContext> {
-    const made = await browser.newContext(options);
-    made.setDefaultTimeout(60_000);
-    return made;
-  }
-
-  const urlOf = (name: Name) => shops.get(name)?.url as string;
-  const callbackOf = (name: Name) => `${urlOf(name)}${name === "html" ? "/" : "/signed-in"}`;
-  const signInOf = (name: Name) => `${urlOf(name)}${name === "html" ? "/" : "/sign-in"}`;
-  const accountOf = (name: Name) => `${urlOf(name)}${name === "html" ? "/" : "/account"}`;
-  const continueWith = (of = page) => of.getByRole("button", { name: "Continue with Practice sign-in" });
-  const hello = (of = page) => of.getByRole("heading", { name: "Hello, Ada" });
-  const be = (who: RegExp, of = page) => of.getByRole("button", { name: who }).click();
-
-  async function signIn(name: Name, of = page): Promise<void> {
-    await of.goto(signInOf(name));
-    await continueWith(of).click();
-    await be(/Ada/, of);
-  }
-
-  /** A sign-on up to the moment at which the browser is sent back to the shop, and no further. */
-  async function catchAnswer(name: Name): Promise<string> {
-    const { promise, resolve } = Promise.withResolvers<string>();
-    // Playwright's own routes do not see where a redirect leads.
-    const devtools = await context.newCDPSession(page);
-    devtools.on("Fetch.requestPaused", async ({ requestId, request }) => {
-      await devtools.send("Fetch.failRequest", { requestId, errorReason: "Aborted" });
-      resolve(request.url);
-    });
-    // A bare question mark would stand for any character.
-    await devtools.send("Fetch.enable", { patterns: [{ urlPattern: `${callbackOf(name)}\\?*` }] });
-    await signIn(name);
-    const answer = await promise;
-    await devtools.send("Fetch.disable");
-    return answer;
-  }
-
-  async function turn(knob: string): Promise<void> {
-    const own = await context.newPage();
-    await own.goto(knobs);
-    const card = own.locator("section.knob").filter({ hasText: knob });
-    const button = (await card.count())
-      ? card.getByRole("button").last()
-      : own.getByRole("button", { name: knob }).first();
-    await button.click();
-    await own.waitForLoadState();
-    await own.close();
-  }
-
-  async function picture(name: string): Promise<void> {
-    if (!PICTURES) return;
-    for (const colorScheme of ["light", "dark"] as const)
-      for (const width of [1280, 390]) {
-        await page.emulateMedia({ colorScheme });
-        await page.setViewportSize({ width, height: 844 });
-        await page.screenshot({ path: `${PICTURES}/${name}-${width}-${colorScheme}.png`, fullPage: true });
-      }
-  }
-
-  async function expectGood(name: string): Promise<void> {
-    expect(await barriersOf(page)).toEqual([]);
-    await page.setViewportSize({ width: 390, height: 844 });
-    expect(
-      await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth),
-    ).toBe(0);
-    await picture(name);
-  }
+describe.skipIf(!hasChromium || installed.length === 0)("the examples", () => {
+  exampleShops();
 
   describe.each(installed)("%s", (name) => {
-    test("listens on this machine's own address alone", async () => {
+    test("listens on localhost alone", async () => {
       // Also this machine's, but what only listens on localhost is not there.
       const elsewhere = urlOf(name).replace("localhost", "127.0.0.2");
       await expect(fetch(elsewhere)).rejects.toThrow();
     });
 
-    test("signs a shopper in, shows the name, keeps the code out of the address, and signs out", async () => {
+    test("signs a shopper in and out, shows the name, and leaves no code in the address", async () => {
       await page.goto(urlOf(name));
       await page.getByRole("heading", { name: "A stool of ash, for the kitchen" }).waitFor();
       expect(await page.evaluate(() => document.characterSet)).toBe("UTF-8");
@@ -265,7 +60,7 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
       await page.getByText(/Continue with Practice sign-in|You are not signed in/).waitFor();
     });
 
-    test("an address that stands for a name makes no page wider than a phone", async () => {
+    test("an e-mail address in place of a name makes no page wider than a phone", async () => {
       const address = `${"very-long-".repeat(5)}name@home.example`.replaceAll("-", "");
       await page.setViewportSize({ width: 390, height: 844 });
       await page.goto(signInOf(name));
@@ -278,7 +73,7 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
       await expectGood(`${name}-long-name`);
     });
 
-    test("signs out here also when the service cannot be told, and when the button is pressed twice", async () => {
+    test("signs out also when the service is away, and when the button is pressed twice", async () => {
       await signIn(name);
       await hello().waitFor();
       // The page of html asks the service itself; the others have a server that does.
@@ -290,10 +85,10 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
       expect(await page.getByRole("alert").filter({ visible: true, hasText: /\w/ }).count()).toBe(0);
     });
 
-    test("who was signed out elsewhere is a stranger from their next look at the account on", async () => {
+    test("a shopper whose session was ended elsewhere is signed out at the next request of the account", async () => {
       await signIn(name);
       await hello().waitFor();
-      const admin = createAdmin({ baseUrl: place.url, ...credentials });
+      const admin = administer();
       const { data } = await admin.customers.list({ filter: "eq(email,ada@shop.example)" });
       for (const { id } of data) await admin.customerTokens(id).revokeAll();
       await page.goto(accountOf(name));
@@ -308,7 +103,7 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
       ).toBe(0);
     });
 
-    test("Back to the used answer ends at the account, not in an error", async () => {
+    test("Back to the used callback shows the account, not an error", async () => {
       const answers: string[] = [];
       page.on("request", (request) => {
         if (request.url().startsWith(`${callbackOf(name)}?`)) answers.push(request.url());
@@ -321,7 +116,7 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
       expect(await page.getByRole("alert").filter({ visible: true, hasText: /\w/ }).count()).toBe(0);
     });
 
-    test("an answer that was begun in another browser signs nobody in, and is left to its own browser", async () => {
+    test("a callback in another browser signs nobody in, and still works in its own browser", async () => {
       const answer = await catchAnswer(name);
       const victim = await newContext();
       const other = await victim.newPage();
@@ -344,7 +139,7 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
     });
 
     if (name !== "html") {
-      test("the token is in a cookie that no script reads", async () => {
+      test("the token is in a cookie that scripts cannot read", async () => {
         await signIn(name);
         await hello().waitFor();
         // Cookies are shared by all ports of a host, so those of the service and the provider are here, too.
@@ -361,7 +156,7 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
         for (const text of seen) expect(text).not.toContain(cookie?.value);
       });
 
-      test("a browser that keeps no cookie of the shop is told so when it comes back", async () => {
+      test("a browser that stores no cookie gets a hint when it comes back", async () => {
         // Nothing is kept here: neither the cookie of the sign-on nor that of a notice.
         const answer = await fetch(`${callbackOf(name)}?code=x&state=y`, { redirect: "manual" });
         expect(answer.status).toBe(303);
@@ -371,7 +166,7 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
         await expectGood(`${name}-no-cookies`);
       });
 
-      test("a cookie of the same name that another program of this machine has set breaks no page", async () => {
+      test("a cookie of the same name from another program of this machine breaks no page", async () => {
         for (const value of ["seen", "{", "5", '{"message":{}}', 'j:{"message":{}}']) {
           await context.addCookies([{ name: "notice", value: encodeURIComponent(value), url: urlOf(name) }]);
           await page.goto(signInOf(name));
@@ -402,7 +197,7 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
       });
     }
 
-    test("after a refusal the provider asks again, so that somebody else can be chosen; once signed in, it need not", async () => {
+    test("after a refusal the provider asks again for the person; after a sign-on it does not", async () => {
       await page.goto(signInOf(name));
       await continueWith().click();
       await page.getByText("Somebody else").click();
@@ -418,7 +213,7 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
       await hello().waitFor();
     });
 
-    test("a sign-on that fails is told with its reference", async () => {
+    test("a failed sign-on shows its reference", async () => {
       await turn("Wrong issuer");
       try {
         await signIn(name);
@@ -440,7 +235,7 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
   });
 
   test.skipIf(!installed.includes("html"))(
-    "html: a browser that forbids the shop to keep anything is told so, and the shop stays open",
+    "html › a browser that forbids storage shows a hint, and the shop stays open",
     async () => {
       await page.addInitScript(() => {
         for (const name of ["localStorage", "sessionStorage"])
@@ -459,7 +254,7 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
   );
 
   test.skipIf(!installed.includes("html"))(
-    "html: the id of a request, which stands where there is no reference, makes no page wider than a phone",
+    "html › a request id in place of a reference makes no page wider than a phone",
     async () => {
       await page.route(`${place.url}/v2/**/oidc-profiles*`, (route) =>
         route.fulfill({
@@ -475,7 +270,7 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
   );
 
   test.skipIf(!installed.includes("html"))(
-    "the tutorial: one browser breaks a sign-in, mends it, and finds the record in the console as Sam",
+    "the tutorial › one browser breaks a sign-on, repairs it, and finds the record in the console as Sam",
     async () => {
       await signIn("html");
       await hello().waitFor();
@@ -503,8 +298,8 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
     },
   );
 
-  test("where there is no provider, or none that is enabled, the page says so", async () => {
-    const admin = createAdmin({ baseUrl: place.url, ...credentials });
+  test("all › the page shows that no provider is enabled", async () => {
+    const admin = administer();
     const profiles = admin.profiles((await admin.settings.get()).data.realm_id);
     const [practice] = (await profiles.list()).data;
     const id = practice?.id ?? "";
@@ -520,9 +315,9 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
     }
   });
 
-  test("a provider that is down cannot be chosen, and the page says so", async () => {
+  test("all › a provider that is down cannot be chosen, and the page explains why", async () => {
     const other = await startPracticeIdp({ port: otherPort, quiet: true });
-    const admin = createAdmin({ baseUrl: place.url, ...credentials });
+    const admin = administer();
     const profiles = admin.profiles((await admin.settings.get()).data.realm_id);
     const { data: profile } = await profiles.create({
       name: "Other sign-in",
@@ -542,7 +337,7 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
     }
   });
 
-  test("without the service the shop stays open, and says that signing in does not work", async () => {
+  test("all › without the service the shop stays open, and shows that nobody can sign in", async () => {
     running.child.kill("SIGINT");
     await running.exited;
     for (const name of installed) {
@@ -564,64 +359,5 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
       expect(kept.map((cookie) => cookie.name)).toContain("notice");
     }
     complaints.length = 0;
-  });
-});
-
-describe("the folders of the examples", () => {
-  const read = (path: string) => readFileSync(join(root, "examples", path), "utf8");
-
-  test("have lock files that are whole, without a digest of the SDK, which changes with the repository", () => {
-    for (const name of NAMES) {
-      const { packages } = JSON.parse(read(`${name}/package-lock.json`));
-      // Of a package that a registry did not have for some platform, npm notes no version, and `npm ci` refuses the lock file.
-      for (const [path, { version }] of Object.entries<{ version?: string }>(packages))
-        if (path !== "") expect(version, `${name}: ${path}`).toBeDefined();
-      expect(packages["node_modules/@latchkey/sdk"], name).toEqual(
-        expect.not.objectContaining({ integrity: expect.anything() }),
-      );
-    }
-  });
-
-  test("are installed, registered and started as their guides say", () => {
-    const guides = { html: "plain-html", express: "express", react: "react", next: "nextjs" };
-    for (const name of NAMES) {
-      const guide = readFileSync(join(root, `docs/guides/${guides[name]}.md`), "utf8");
-      const shop =
-        name === "html" ? "http://localhost:5500" : /SHOP_URL=(\S+)/.exec(read(`${name}/.env.example`))?.[1];
-      expect(guide).toContain(`npm run examples -- ${name}\n`);
-      expect(guide).toContain(`\nnpx latchkey realm allow ${shop}${name === "html" ? "/" : "/signed-in"}\n`);
-      expect(guide).toContain(`Open ${shop}`);
-      const { scripts } = JSON.parse(read(`${name}/package.json`));
-      const started = guide.match(/cd examples\/\w+\nnpm (?:run )?(\w+)/)?.[1] ?? "";
-      expect(Object.keys(scripts), name).toContain(started);
-    }
-    expect(read("html/serve.js")).toContain("?? 5500");
-  });
-
-  test("the tutorial leads through what is done here, in this order, in the words that are on the screens", () => {
-    let rest = readFileSync(join(root, "docs/tutorial.md"), "utf8");
-    for (const step of [
-      "npm run examples -- html\n",
-      "\nnpx latchkey realm allow http://localhost:5500/\n",
-      "cd examples/html\nnpm start\n",
-      "**Continue with Practice sign-in**",
-      "*Hello, Ada*",
-      "**Wrong issuer**",
-      "\nnpx latchkey sign-on show ",
-      "`id_token.iss`",
-      "**Reset all**",
-      "**Sign out here**",
-      "sign in as Sam",
-      "**Find**",
-    ]) {
-      expect(rest).toContain(step);
-      rest = rest.slice(rest.indexOf(step) + step.length);
-    }
-  });
-
-  test("share what they say they share", () => {
-    expect(read("react/sign-on.js")).toBe(read("express/sign-on.js"));
-    for (const path of ["html/style.css", "react/public/style.css", "next/app/style.css"])
-      expect(read(path), path).toBe(read("express/public/style.css"));
   });
 });

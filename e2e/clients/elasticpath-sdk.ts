@@ -1,0 +1,169 @@
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { gateway, MemoryStorageFactory } from "@elasticpath/js-sdk";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from "vitest";
+import type { App } from "../../packages/server/src/app.ts";
+import { createHttpServer } from "../../packages/server/src/http/server.ts";
+import { createTestApp } from "../../packages/server/test/support/app.ts";
+import { handClock } from "../../packages/server/test/support/clock.ts";
+import { newPkce, SHOP } from "../../packages/server/test/support/federation.ts";
+import { type HonestIdp, newCookieJar, startHonestIdp } from "../support/honest-idp.ts";
+
+/**
+ * `@elasticpath/js-sdk` 35.0.0, as it comes, against a service that listens on loopback. What it has for each area:
+ *
+ *   access tokens          Authenticate, credentials, custom_authenticator; by itself before the first call, and on 401
+ *   application keys       ApplicationKeys.All, Get, Create, Update, Delete (Limit, Offset)
+ *   settings               AuthenticationSettings.Get, AccountAuthenticationSettings.Get, Settings.All
+ *   realms                 AuthenticationRealm.All, Get, Create, Update, Delete (Limit, Offset)
+ *   OIDC profiles          OidcProfile.All, Get, Create, Update, Delete (Limit, Offset)
+ *   customers              Customers.All, Get, Create, Update, Delete (Filter, Sort, Limit, Offset, With, TotalMethod)
+ *   customer tokens        Customers.Token, TokenViaPassword, TokenViaOIDC
+ *   anything               request.send
+ *
+ * It has no call to change the settings, to rotate or to try a key, to run a profile's checks, to list or revoke customer
+ * tokens, or for sign-on records; those need `request.send`. Of what it has beside these, password profiles, user
+ * authentication info, one-time passwords, merchant realm mappings, accounts, addresses and `Attributes` are nothing that
+ * we serve.
+ *
+ * Its ways, which the tests go along with: the headers given to `TokenViaOIDC` are not sent, only those of the
+ * configuration are; a filter stays for the next call if the first one had to fetch an access token; a 204 is the text
+ * `{}`; a rejection is the body of the answer, and nothing else.
+ */
+export type Service = Awaited<ReturnType<typeof startService>>;
+/** A fresh service for each test; the hooks of `serviceForSdk` set it. */
+export let service: Service;
+export let idp: HonestIdp;
+
+/** Starts the identity provider once, and a service for each test. */
+export function serviceForSdk(): void {
+  beforeAll(async () => {
+    // The SDK writes to the console whenever it fetches an access token.
+    vi.spyOn(console, "info").mockImplementation(() => {});
+    idp = await startHonestIdp();
+  });
+  afterAll(async () => {
+    vi.restoreAllMocks();
+    await idp.close();
+  });
+  beforeEach(async () => {
+    service = await startService();
+  });
+  afterEach(() => service.close());
+}
+
+type Answered = { line: string; status: number };
+
+export async function startService(rateLimit = 100_000) {
+  let app: App | undefined;
+  const journal: Answered[] = [];
+  const server = createHttpServer(
+    async (received) => {
+      const answer = await (app as App).serve(received);
+      journal.push({ line: `${received.method} ${received.target}`, status: answer.status });
+      if (answer.status === 429) running.onLimited();
+      return answer;
+    },
+    () => {},
+  );
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  // The SDK looks at the machine's clock to see whether its token is still good.
+  const clock = handClock(Date.now());
+  const latchkey = await createTestApp({ publicUrl: `http://${host}`, allowedOrigins: [idp.origin], clock });
+  app = latchkey.app;
+  const { key } = await latchkey.createStore(rateLimit);
+  const running = {
+    url: `http://${host}`,
+    host,
+    clock,
+    key,
+    journal,
+    /** What happens when a request is refused because there were too many: the clock stands still by itself. */
+    onLimited: () => {},
+    /** The answers on a path, in order. */
+    answers: (line: string) => journal.filter((entry) => entry.line === line).map(({ status }) => status),
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await latchkey.close();
+    },
+  };
+  return running;
+}
+
+/** The SDK. With a secret it is the back office, without one the storefront. */
+export async function openSdk(options: object = {}, { host, key } = service) {
+  const sdk = gateway({
+    host,
+    protocol: "http",
+    client_id: key.clientId,
+    storage: new MemoryStorageFactory(),
+    disableCart: true,
+    retryDelay: 1,
+    retryJitter: 1,
+    ...options,
+  } as Parameters<typeof gateway>[0]);
+  await sdk.Authenticate();
+  return sdk;
+}
+
+export type Sdk = Awaited<ReturnType<typeof openSdk>>;
+
+export const openBackOffice = (at = service) => openSdk({ client_secret: at.key.clientSecret }, at);
+
+/** All that a page sees of a refusal. */
+export const refusal = (status: string, code: string) => ({
+  errors: [expect.objectContaining({ status, code })],
+});
+
+export async function realmIdOf(sdk: Sdk): Promise<string> {
+  const { data } = await sdk.AuthenticationSettings.Get();
+  return data.relationships["authentication-realm"].data.id;
+}
+
+export const profileBody = () => ({
+  type: "oidc-profile",
+  name: "Company account",
+  discovery_url: idp.discoveryUrl,
+  client_id: idp.clientId,
+  client_secret: idp.clientSecret,
+});
+
+/** What a page of the storefront and a browser do, up to the code. */
+export async function comeBackWithCode(sdk: Sdk) {
+  const { data: settings } = await sdk.AuthenticationSettings.Get();
+  const realmId = settings.relationships["authentication-realm"].data.id;
+  const [profile] = (await sdk.OidcProfile.All(realmId)).data;
+  const { verifier, challenge } = newPkce();
+  const parameters = new URLSearchParams({
+    scope: "openid email",
+    response_type: "code",
+    client_id: (settings.meta as { client_id: string }).client_id,
+    redirect_uri: SHOP,
+    state: "unguessable",
+    code_challenge_method: "S256",
+    code_challenge: challenge,
+  });
+  const jar = newCookieJar();
+  const visit = async (url: string) => {
+    const response = await fetch(url, { redirect: "manual", headers: jar.headersFor(url) });
+    jar.keep(url, response);
+    return response.headers.get("location") ?? "";
+  };
+  const atIdp = await visit(`${profile?.links["authorization-endpoint"]}&${parameters}`);
+  const returned = new URL(await visit(await idp.walk(atIdp, jar)));
+  expect(returned.searchParams.get("state")).toBe("unguessable");
+  return { code: returned.searchParams.get("code") ?? "", verifier };
+}
+
+/** The back office enters the provider, as a store's administrator does once. */
+export async function enterProvider(at = service) {
+  const office = await openBackOffice(at);
+  const realmId = await realmIdOf(office);
+  await office.AuthenticationRealm.Update(realmId, { redirect_uris: [SHOP] });
+  const { links } = await office.OidcProfile.Create(realmId, { data: profileBody() });
+  idp.register({ callback: links["callback-endpoint"] });
+  return office;
+}
