@@ -32,7 +32,7 @@ const LONG = [
   "e2e/{regular-expressions,release/{packages,release,upgrade},tools/limiter-simulation}.test.ts",
   "packages/server/test/{bundled,costs,member-command,sign-on-command,events/command,attacks/late-valkey}.test.ts",
   "packages/server/test/counters/*.test.ts",
-  "packages/server/test/storage/{connections,listener,migrate-beside,pgbouncer,pool,sign-on-races}.test.ts",
+  "packages/server/test/storage/{connections,listener,migrate-beside,pgbouncer,pool,sign-on-races,sign-on-waits}.test.ts",
   "packages/server/src/rate-limit/shared-*.test.ts",
   ...filesThatImport(/from "\.\.\/support\/chromium\.ts"/),
 ];
