@@ -112,7 +112,7 @@ describe.skipIf(!hasChromium)("a shopper", () => {
 
     test("by a form that is disabled until the page's script has loaded", async () => {
       const { promise: held, resolve: release } = Promise.withResolvers<void>();
-      await page.route(/\/pages\/sign-in\.js$/, async (route) => {
+      await page.route(/\/pages\/sign-in\/sign-in\.js$/, async (route) => {
         await held;
         await route.continue();
       });
