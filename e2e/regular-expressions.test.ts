@@ -62,13 +62,13 @@ const unbounded = (pattern: string): string =>
 
 afterAll(() => void vi.unstubAllEnvs());
 
-test("regular expressions are written out, but for the orders of a list, so that they can be looked at", () => {
+test("regular expressions are literals, so that this test sees them; the sort orders of a list are the exception", () => {
   expect(literals.length).toBeGreaterThan(200);
   expect(shapes.length).toBeGreaterThan(20);
   expect(putTogether).toEqual(["packages/server/src/contract/filter.ts"]);
 });
 
-test("no regular expression takes longer than its text is long, times a constant (A67)", {
+test("regular expressions take time in proportion to the text, not to its square (A67)", {
   timeout: 600_000,
 }, async ({ skip }) => {
   if (!isHere) return skip(REASON);

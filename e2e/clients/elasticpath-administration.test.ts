@@ -17,7 +17,7 @@ import {
 serviceForSdk();
 
 describe("access tokens", () => {
-  test("with the client id alone it is the storefront, with the secret the back office", async () => {
+  test("the client id alone gives a storefront token, the secret a back-office token", async () => {
     const storefront = await openSdk();
     expect(storefront.credentials()).toMatchObject({
       identifier: "implicit",
@@ -28,7 +28,7 @@ describe("access tokens", () => {
     expect((await openBackOffice()).credentials()).toMatchObject({ identifier: "client_credentials" });
   });
 
-  test("it fetches one by itself before its first call, and keeps it", async () => {
+  test("the SDK fetches one before its first call, and keeps it", async () => {
     const sdk = gateway({
       host: service.host,
       protocol: "http",
@@ -41,25 +41,25 @@ describe("access tokens", () => {
     expect(service.answers("POST /oauth/access_token")).toEqual([200]);
   });
 
-  test("one that the shop got elsewhere works through custom_authenticator", async () => {
+  test("custom_authenticator accepts one from elsewhere", async () => {
     const { access_token = "", expires = 0 } = (await openBackOffice()).credentials() ?? {};
     const sdk = await openSdk({ custom_authenticator: async () => ({ access_token, expires }) });
     expect((await sdk.ApplicationKeys.All()).data).toHaveLength(1);
   });
 
-  test("401: a wrong secret rejects with a body that says so", async () => {
+  test("401: a wrong secret rejects with the error body", async () => {
     const wrong = openSdk({ client_secret: "no secret of ours" });
     await expect(wrong).rejects.toMatchObject({ error: "invalid_client", errors: [{ status: "401" }] });
   });
 
-  test("401: it fetches a new one for one that has expired, and asks again", async () => {
+  test("401: the SDK replaces an expired one, and repeats the request", async () => {
     const sdk = await openSdk();
     service.clock.advance(3601_000);
     expect((await sdk.AuthenticationSettings.Get()).data.type).toBe("customer-authentication-settings");
     expect(service.journal.map(({ status }) => status)).toEqual([200, 401, 200, 200]);
   });
 
-  test("401: it gives up when its key is gone, with a body that says so", async () => {
+  test("401: the SDK gives up when its key is deleted, with the error body", async () => {
     const office = await openBackOffice();
     const { data } = await office.ApplicationKeys.Create({ type: "application_key", name: "For a while" });
     const sdk = await openSdk({ client_id: data.client_id, client_secret: data.client_secret });
@@ -109,7 +109,7 @@ describe("application keys", () => {
     await expect(ApplicationKeys.Get(id)).rejects.toEqual(refusal("404", "application_key_not_found"));
   });
 
-  test("a key may be sent back whole, with what was read and a new name", async () => {
+  test("a key may be sent back whole, with the members that were read and a new name", async () => {
     const { ApplicationKeys } = await openBackOffice();
     const { data } = await ApplicationKeys.Get(service.key.id);
     const changed = await ApplicationKeys.Update(data.id, { ...data, name: "Renamed" });
@@ -132,7 +132,7 @@ describe("application keys", () => {
     expect(page.links).toMatchObject({ next: null, first: expect.any(String) });
   });
 
-  test("409 and 403 reject with a body that says why", async () => {
+  test("409 and 403 reject with the error body", async () => {
     const { ApplicationKeys } = await openBackOffice();
     const tooMuch = { type: "application_key", name: "Shop", reserved_rate_limit: 100_001 } as const;
     await expect(ApplicationKeys.Update(service.key.id, tooMuch)).rejects.toEqual(
@@ -160,7 +160,7 @@ describe("customer authentication settings and realms", () => {
     });
   });
 
-  test("what the settings name is there: a realm for accounts without providers, and the store under its id", async () => {
+  test("the realm for accounts and the store exist under the ids of the settings", async () => {
     const storefront = await openSdk();
     const accounts = await storefront.AccountAuthenticationSettings.Get();
     const { id } = accounts.data.relationships.authentication_realm.data;
@@ -206,7 +206,7 @@ describe("customer authentication settings and realms", () => {
     await expect(AuthenticationRealm.Get({ realmId: id })).rejects.toEqual(refusal("404", "realm_not_found"));
   });
 
-  test("a customer token that it sends along where none is asked for does no harm", async () => {
+  test("a customer token is ignored where no operation needs it", async () => {
     const sdk = await openSdk();
     expect((await sdk.AuthenticationRealm.All("expired long ago")).data).toHaveLength(1);
   });
@@ -256,7 +256,7 @@ describe("OIDC profiles", () => {
     expect((await OidcProfile.All(realmId)).data).toEqual([]);
   });
 
-  test("the habits of other clients are taken: a slash at the end, an empty id, null relationships", async () => {
+  test("a trailing slash, an empty id and null relationships are accepted", async () => {
     const sdk = await openBackOffice();
     const realmId = await realmIdOf(sdk);
     const body = { ...profileBody(), id: "", relationships: null };
@@ -270,7 +270,7 @@ describe("OIDC profiles", () => {
     ).toHaveLength(1);
   });
 
-  test("422: a provider that cannot be read rejects with the reason", async () => {
+  test("422: an unreachable provider rejects with the reason", async () => {
     const sdk = await openBackOffice();
     const data = { ...profileBody(), discovery_url: `${idp.origin}/nothing` };
     await expect(sdk.OidcProfile.Create(await realmIdOf(sdk), { data })).rejects.toEqual(
@@ -278,7 +278,7 @@ describe("OIDC profiles", () => {
     );
   });
 
-  test("403: the storefront reads them and changes none", async () => {
+  test("403: the storefront reads them and cannot change them", async () => {
     const sdk = await openSdk();
     const realmId = await realmIdOf(sdk);
     expect((await sdk.OidcProfile.All(realmId)).data).toEqual([]);

@@ -46,7 +46,7 @@ describe("customers", () => {
     expect((await Customers.TokenViaPassword(ADA.email, ADA.password)).data.customer_id).toBe(customer_id);
   });
 
-  test("400 and 403: a wrong password and a missing token reject with a body that says so, once", async () => {
+  test("400 and 403: a wrong password and a missing token reject with the error body, after one request", async () => {
     const { Customers } = await openSdk();
     const { data } = await Customers.Create(ADA);
     await expect(Customers.Token(ADA.email, "wrong horse")).rejects.toEqual(
@@ -60,7 +60,7 @@ describe("customers", () => {
     );
   });
 
-  test("the back office creates, lists, reads, changes and deletes them", async () => {
+  test("the back office creates, lists, reads, changes and deletes a customer", async () => {
     const { Customers } = await openBackOffice();
     const { data } = await Customers.Create(ADA);
     expect((await Customers.Get(data.id)).data).toMatchObject({ id: data.id, email: ADA.email });
@@ -122,7 +122,7 @@ describe("customers", () => {
     expect((await Customers.TotalMethod("observed").With("files").All()).meta.results.total).toBe(4);
   });
 
-  test("are found by an e-mail with a plus sign, which it sends as it is", async () => {
+  test("are found by an e-mail with a plus sign, which the SDK does not encode", async () => {
     const { Customers } = await openBackOffice();
     const email = "ada+shop@shop.example";
     const { data } = await Customers.Create({ ...ADA, email });
@@ -132,7 +132,7 @@ describe("customers", () => {
     expect((await Customers.Filter({ like: { email: "ada+*" } }).All()).data).toHaveLength(1);
   });
 
-  test("400: a filter that says nothing rejects instead of showing everybody", async () => {
+  test("400: a filter with unknown members rejects, and does not list every customer", async () => {
     const { Customers } = await openBackOffice();
     const filter = { eq: { shoe_size: "38" } } as object;
     await expect(Customers.Filter(filter).All()).rejects.toMatchObject({
@@ -144,7 +144,7 @@ describe("customers", () => {
 const TOKENS = "POST /v2/customers/tokens";
 
 describe("single sign-on", () => {
-  test("from the settings to the customer, the code redeemed by the SDK (seed 4)", async () => {
+  test("the SDK goes from the settings to the customer, and redeems the code (seed 4)", async () => {
     const office = await enterProvider();
     const sdk = await openSdk();
     const { code, verifier } = await comeBackWithCode(sdk);
@@ -155,7 +155,7 @@ describe("single sign-on", () => {
     expect((await office.Customers.All()).data).toEqual([expect.objectContaining({ id: customer.id })]);
   });
 
-  test("400: a code works once, a wrong verifier spends it, and the SDK asks no second time", async () => {
+  test("400: a code works once, a wrong verifier uses it up, and the SDK does not repeat the request", async () => {
     await enterProvider();
     const sdk = await openSdk();
     const used = await comeBackWithCode(sdk);
@@ -170,7 +170,7 @@ describe("single sign-on", () => {
     expect(service.answers(TOKENS)).toEqual([200, 400, 400]);
   });
 
-  test("401 does not cost the code: the SDK fetches an access token and sends it again", async () => {
+  test("401 does not use up the code: the SDK fetches an access token and sends the code again", async () => {
     await enterProvider();
     const sdk = await openSdk();
     const { code, verifier } = await comeBackWithCode(sdk);
@@ -188,7 +188,7 @@ describe("single sign-on", () => {
     expect(service.answers(TOKENS)).toEqual([401, 200]);
   });
 
-  test("with an Idempotency-Key in the SDK's headers a page may run twice and gets one token", async () => {
+  test("with an Idempotency-Key in the SDK's headers a page may redeem twice and gets one token", async () => {
     await enterProvider();
     const sdk = await openSdk({ headers: { "Idempotency-Key": "page-load-1" } });
     const { code, verifier } = await comeBackWithCode(sdk);
@@ -212,7 +212,7 @@ describe("too many requests", () => {
     while ((await fetch(settings, { headers })).status !== 429);
   }
 
-  test("429 does not cost the code: the SDK waits and sends it again", async () => {
+  test("429 does not use up the code: the SDK waits and sends the code again", async () => {
     await enterProvider(small);
     small.clock.advance(1000);
     const sdk = await openSdk({}, small);
@@ -223,7 +223,7 @@ describe("too many requests", () => {
     expect(small.answers(TOKENS)).toEqual([429, 200]);
   });
 
-  test("429: after four times it rejects with a body that says so", async () => {
+  test("429: after four attempts the SDK rejects with the error body", async () => {
     const sdk = await openSdk({}, small);
     await useUp(sdk);
     const before = small.journal.length;

@@ -23,8 +23,8 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const folderOf = (name: string) => join(root, "examples", name);
 const run = promisify(execFile);
 
-export const NAMES = ["html", "express", "react", "next"] as const;
-export type Name = (typeof NAMES)[number];
+const NAMES = ["html", "express", "react", "next"] as const;
+type Name = (typeof NAMES)[number];
 const REMEDY = "run `npm run examples`";
 const missing = NAMES.filter((name) => !existsSync(join(folderOf(name), "node_modules/@latchkey/sdk")));
 if (missing.length > 0 && process.env.CI)

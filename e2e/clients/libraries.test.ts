@@ -344,7 +344,7 @@ test.skipIf(!hasChromium)(
   },
 );
 
-test.skipIf(!hasApache)("mod_auth_openidc, as Debian brings it", async () => {
+test.skipIf(!hasApache)("mod_auth_openidc, from Debian", async () => {
   const here = `http://localhost:${apachePort}`;
   const apache = await startApache(
     `OIDCProviderMetadataURL ${issuer}/.well-known/openid-configuration

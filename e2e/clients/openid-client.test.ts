@@ -54,7 +54,7 @@ describe("openid-client as the storefront", () => {
     return { f, client, returned };
   }
 
-  test("signs a shopper in with nothing but the issuer and the client id, and verifies the ID token", async () => {
+  test("signs a shopper in from the issuer and the client id alone, and verifies the ID token", async () => {
     const { f, client, returned } = await walkedBack();
     expect(returned.searchParams.get("iss")).toBe(f.issuer);
     const tokens = await client.redeem(returned);
@@ -77,7 +77,7 @@ describe("openid-client as the storefront", () => {
     ]);
   });
 
-  test("gets an access token that is a customer token like any other", async () => {
+  test("gets an access token that is an ordinary customer token", async () => {
     const { f, client, returned } = await walkedBack();
     const tokens = await client.redeem(returned);
     const customer_id = tokens.claims()?.sub ?? "";
@@ -88,7 +88,7 @@ describe("openid-client as the storefront", () => {
     expect(token.customer_id).toBe(customer_id);
   });
 
-  test("finds in the discovery document what the realm can do", async () => {
+  test("finds the realm's features in the discovery document", async () => {
     const f = await openFederation();
     const { config } = await openClient(f);
     expect(config.serverMetadata().supportsPKCE()).toBe(true);
@@ -108,7 +108,7 @@ describe("openid-client as the storefront", () => {
       (url: URL) => withParameter(url, "iss", "https://keys.example/evil"),
     ],
     ["no issuer in the redirect", () => ({}), (url: URL) => withParameter(url, "iss", undefined)],
-  ])("refuses %s before it shows the code to anybody", async (_, changes, forge) => {
+  ])("refuses %s before it sends the code", async (_, changes, forge) => {
     const { client, returned } = await walkedBack();
     await expect(client.redeem(forge(new URL(returned)), changes())).rejects.toMatchObject({
       code: "OAUTH_INVALID_RESPONSE",
@@ -117,14 +117,14 @@ describe("openid-client as the storefront", () => {
     expect((await client.redeem(returned)).access_token).toBeTruthy();
   });
 
-  test("refuses an ID token with another nonce than its own", async () => {
+  test("refuses an ID token with another nonce", async () => {
     const { client, returned } = await walkedBack();
     await expect(client.redeem(returned, { expectedNonce: "of another sign-on" })).rejects.toMatchObject({
       code: "OAUTH_JWT_CLAIM_COMPARISON_FAILED",
     });
   });
 
-  test("refuses a discovery document of another issuer than it asked for", async () => {
+  test("refuses a discovery document of another issuer", async () => {
     const f = await openFederation();
     const other = new URL(`${f.issuer}/`);
     const discovery = oidc.discovery(other, "customers", undefined, oidc.None(), {
@@ -133,7 +133,7 @@ describe("openid-client as the storefront", () => {
     await expect(discovery).rejects.toMatchObject({ code: "OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED" });
   });
 
-  test("reads our refusals: the error of a redirect, a wrong verifier, a code used twice", async () => {
+  test("understands the service's errors: a redirect, a wrong verifier, a code used twice", async () => {
     const refused = await walkedBack({ prompt: "none" });
     await expect(refused.client.redeem(refused.returned)).rejects.toMatchObject({
       code: "OAUTH_AUTHORIZATION_RESPONSE_ERROR",

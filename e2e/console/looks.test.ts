@@ -11,7 +11,7 @@ import { button, consolePlace, go, heading, newPage, practiceProvider, signInWit
 const PICTURES = process.env.LATCHKEY_PICTURES;
 if (PICTURES) mkdirSync(PICTURES, { recursive: true });
 
-describe.skipIf(!hasChromium)("in Chromium", () => {
+describe.skipIf(!hasChromium)("the console", () => {
   const c = consolePlace({ shoppers: [/Ada/, /Cleo/] });
   let screens: Record<string, string>;
 
@@ -172,7 +172,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     300_000,
   );
 
-  test("the button that removes a redirect URI stays beside its field when something is wrong with it", async () => {
+  test("a redirect URI with an error keeps its remove button beside its field", async () => {
     const page = await newPage(c);
     await signInWithKey(c, page, "/settings");
     const field = page.getByRole("textbox", { name: "Redirect URI 1" }).first();
@@ -187,7 +187,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
-  test("in a narrow window a redirect URI has the whole width to be read in", async () => {
+  test("a redirect URI has the full width in a narrow window", async () => {
     const page = await newPage(c, { viewport: { width: 360, height: 800 } });
     await signInWithKey(c, page, "/settings");
     const field = page.getByRole("textbox", { name: "Redirect URI 1" }).first();
@@ -197,7 +197,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
-  test("the counts of Failures stand in one column, so that what they count begins at one line", async () => {
+  test("the counts of Failures share one column, so their labels begin at one line", async () => {
     const { profile } = await practiceProvider(c);
     const page = await newPage(c, { viewport: { width: 390, height: 844 } });
     await page.route(/\/v2\/sign-ons\/statistics/, async (route) => {
@@ -215,7 +215,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
-  test("a name that is written from right to left keeps to itself: what is said of it stands behind it", async () => {
+  test("a name written from right to left does not reorder the text after it", async () => {
     const name = "مفتاح المتجر 12";
     await c.admin.applicationKeys.create({ name, reserved_rate_limit: 3 });
     const page = await newPage(c);
@@ -226,7 +226,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
-  test("a name that turns round what follows it keeps to itself in the sentence of an event, too", async () => {
+  test("a name with a direction override does not reorder the sentence of an event", async () => {
     await c.admin.applicationKeys.create({ name: "Door \u202eabc" });
     const page = await newPage(c);
     await signInWithKey(c, page, "/events");
@@ -256,7 +256,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       texts,
     );
 
-  test("what Home and Settings show first stays where it is when the rest has come", async () => {
+  test("Home and Settings do not move their first content when the rest arrives", async () => {
     const page = await newPage(c, { viewport: { width: 390, height: 844 } });
     await signInWithKey(c, page, "/keys");
     await heading(page, "Keys");
@@ -290,7 +290,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
-  test("where the system chooses the colours, a window above the screen has an edge", async () => {
+  test("forced colours › a dialog has an edge", async () => {
     const page = await newPage(c, { forcedColors: "active" });
     await signInWithKey(c, page, "/keys");
     await button(page, "Create a key").click();
@@ -302,7 +302,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
-  test("where the system chooses the colours, a legend has those of its chart all the same", async () => {
+  test("forced colours › a legend has the colours of its chart", async () => {
     const page = await newPage(c, { forcedColors: "active" });
     await signInWithKey(c, page);
     const colorOf = (words: RegExp) =>
@@ -314,7 +314,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
-  test("on paper a record stands without menu and buttons, and light, also where the screen is dark", async () => {
+  test("print › a record has no menu and no buttons, and is light on a dark screen too", async () => {
     const page = await newPage(c, { colorScheme: "dark" });
     await signInWithKey(c, page, screens["sign-on"]);
     await heading(page, "What happened");
@@ -328,7 +328,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
-  test("in a narrow window the menu closes when a screen is chosen, also the one that is there, and hands the focus to its heading", async () => {
+  test("a narrow window › the menu closes after a choice, also of the current screen, and gives the focus to the heading", async () => {
     const page = await newPage(c, { viewport: { width: 390, height: 844 } });
     await signInWithKey(c, page, "/keys");
     // A screen that is only being loaded has no heading yet.
@@ -351,7 +351,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     },
   };
 
-  test("that more could not be shown is said beside the button that was pressed for it", async () => {
+  test("Show more › a failure is shown beside the button", async () => {
     for (let at = 0; at < 30; at++)
       await c.admin.customers.create({ name: `Patron ${at}`, email: `patron-${at}@home.example` });
     const page = await newPage(c, { viewport: { width: 1280, height: 600 } });
@@ -408,7 +408,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
-  test("what a form needs and could not be read is said, with a way to try again", async () => {
+  test("a form › data that failed to load is reported, with a button to try again", async () => {
     const page = await newPage(c);
     for (const [path, asked, then] of [
       ["/providers/add", /\/v2\/authentication-realms\?/, "Go on"],
@@ -453,7 +453,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     links: { next: null },
   };
 
-  test("every list shows that it loads, what failed, and what an empty one is for; the tests above see it full", async () => {
+  test("a list › shows loading, failure and emptiness; the tests above show it full", async () => {
     const page = await newPage(c);
     // What an event asks for anew would be there before one has tried again.
     await page.context().route(/\/v2\/events\/stream/, (route) => route.abort());

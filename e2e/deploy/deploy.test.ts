@@ -68,9 +68,7 @@ describe("the image", () => {
     for (const name of names) expect([...known, "LD_PRELOAD", "MALLOC_CONF"]).toContain(name);
   });
 
-  test("loads the allocator that a stage of its own brought, and gives it options that it knows", ({
-    skip,
-  }) => {
+  test("loads the allocator of its own build stage, with options that this allocator knows", ({ skip }) => {
     const env = allocatorOfImage();
     if (!env) return skip("its allocator is not installed; to run this: apt-get install libjemalloc2");
     const [, from = "", to = ""] =
@@ -90,7 +88,7 @@ describe("the image", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test("serves from read-only files as somebody else, answers its health check, and ends with 0", async ({
+  test("serves from read-only files as another user, answers its health check, and ends with 0", async ({
     skip,
   }) => {
     for (const [instruction, rest] of build) {
@@ -155,7 +153,7 @@ describe("the compose file", () => {
   const { services } = yaml.parse(text, { merge: true }) as { services: Record<string, Service> };
   const instances = Object.entries(services).filter(([name]) => name.startsWith("latchkey-"));
 
-  test("has three instances that write nowhere and have no rights, PostgreSQL, Valkey and nginx", () => {
+  test("has three instances without writable files and rights, PostgreSQL, Valkey and nginx", () => {
     expect(Object.keys(services).sort()).toEqual([
       ...["latchkey-1", "latchkey-2", "latchkey-3"],
       ...["nginx", "postgres", "valkey"],
@@ -164,7 +162,7 @@ describe("the compose file", () => {
       expect(service, name).toMatchObject({ read_only: true, cap_drop: ["ALL"], image: "latchkey" });
   });
 
-  test("sets only variables that the service knows, and asks for none that .env.example does not have", () => {
+  test("sets only known variables, and requires only variables of .env.example", () => {
     for (const [, { environment }] of instances)
       for (const name of Object.keys(environment ?? {})) expect([...known]).toContain(name);
     const offered = [...read("compose/.env.example").matchAll(/^(\w+)=/gm)].map(([, name]) => name);
@@ -172,7 +170,7 @@ describe("the compose file", () => {
     expect([...asked].sort()).toEqual(offered.sort());
   });
 
-  test("waits only for what is there and has a check, and mounts only what is there", () => {
+  test("waits only for services of the file that have a check, and mounts only files that exist", () => {
     for (const [name, { depends_on = {}, volumes = [] }] of Object.entries(services)) {
       for (const other of Object.keys(depends_on)) expect(Object.keys(services), name).toContain(other);
       for (const mounted of volumes.filter((volume) => volume.startsWith(".")))
@@ -180,7 +178,7 @@ describe("the compose file", () => {
     }
   });
 
-  test("puts every instance behind nginx, which is the only one that is believed about addresses", () => {
+  test("puts every instance behind nginx, whose address alone is trusted for forwarded addresses", () => {
     const upstream = read("compose/nginx-upstream.conf");
     expect([...upstream.matchAll(/server ([\w-]+):4000/g)].map(([, name]) => name)).toEqual(
       instances.map(([name]) => name),
@@ -190,7 +188,7 @@ describe("the compose file", () => {
       expect(environment?.LATCHKEY_TRUST_PROXY).toBe(`${address}/32`);
   });
 
-  test("gives nginx an address that nobody else is given, who starts before it", () => {
+  test("gives nginx an address that no earlier container can get", () => {
     const [, address = ""] = text.match(/ipv4_address: ([\d.]+)/) ?? [];
     const [, range = "0.0.0.0", length] = text.match(/ip_range: ([\d.]+)\/(\d+)/) ?? [];
     const given = new BlockList();
@@ -217,11 +215,11 @@ describe("the chart", () => {
     return Object.entries(value).flatMap(([name, inner]) => leaves(inner, path ? `${path}.${name}` : name));
   }
 
-  test("uses every value that it offers, and offers every value that it uses", () => {
+  test("uses each of its values, and declares each value that it uses", () => {
     expect([...used].sort()).toEqual(leaves(values, "").sort());
   });
 
-  test("sets only variables that the service knows, and takes secrets from a Secret alone", () => {
+  test("sets only known variables, and takes secrets from a Secret alone", () => {
     const names = templates.flatMap((text) =>
       [...text.matchAll(/name: ([A-Z][A-Z_]+)$/gm)].map(([, name]) => name),
     );
@@ -233,7 +231,7 @@ describe("the chart", () => {
       );
   });
 
-  test("gives the Job for migrations the database and the variables that instances have", () => {
+  test("gives the migration Job the instances' database and variables", () => {
     const helpers = read("helm/latchkey/templates/_helpers.tpl");
     const [, shared = ""] = /define "latchkey\.env" -}}(.*)\n{{- end }}/s.exec(helpers) ?? [];
     expect(shared).toContain("name: LATCHKEY_DATABASE_URL");
@@ -244,7 +242,7 @@ describe("the chart", () => {
       );
   });
 
-  test("refuses an ingress without the network of its controller: all shoppers would be one source address", () => {
+  test("refuses an ingress without the network of its controller: all shoppers would share one source address", () => {
     const ingress = read("helm/latchkey/templates/ingress.yaml");
     expect(ingress).toMatch(
       /^\{\{- if \.Values\.ingress\.enabled \}\}\n(?:\{\{- \/\*.*\n)?\{\{- \$_ := required "trustProxy is missing: .*" \(\.Values\.trustProxy/,
@@ -255,7 +253,7 @@ describe("the chart", () => {
     expect(page).toMatch(/helm install .*\n?.*--set ingress\.enabled=true --set trustProxy=/);
   });
 
-  test("says of every value what it is for, or stands below one that says it", () => {
+  test("describes every value, at the value or at its group", () => {
     const lines = read("helm/latchkey/values.yaml").split("\n");
     for (const [at, line] of lines.entries())
       if (
@@ -272,7 +270,7 @@ describe("the unit", () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const isSystemdHere = findProgram("systemd") !== undefined;
 
-  test("starts the command line that there is, with variables that it knows", () => {
+  test("starts an existing command, with known variables", () => {
     const [, launcher, program] = unit.match(/^ExecStart=.*\(node (\S+)\)" (\S+) serve'$/m) ?? [];
     expect(program).toBe("packages/server/bin/latchkey.js");
     const found = execFileSync("node", [join(root, launcher as string)], { encoding: "utf8" });
@@ -281,24 +279,21 @@ describe("the unit", () => {
       expect([...known]).toContain(name);
   });
 
-  test("is started again and again: a database that is away for a minute at boot does not keep it down for good", () => {
+  test("restarts without a limit: a database that is away for a minute at boot does not stop it for good", () => {
     expect(unit).toMatch(/^Restart=on-failure$/m);
     expect(unit).toMatch(/^StartLimitIntervalSec=0$/m);
   });
 
-  test.skipIf(!isSystemdHere)(
-    "has only options that systemd knows, and leaves a service little to do harm with",
-    () => {
-      const file = join(folder, "latchkey@4000.service");
-      writeFileSync(file, unit);
-      const verified = spawnSync("systemd-analyze", ["verify", file], { encoding: "utf8" });
-      expect([verified.status, verified.stderr]).toEqual([0, ""]);
-      const rated = spawnSync("systemd-analyze", ["security", "--offline=true", "--threshold=20", file], {
-        encoding: "utf8",
-      });
-      expect(rated.status, rated.stdout + rated.stderr).toBe(0);
-    },
-  );
+  test.skipIf(!isSystemdHere)("has only options that systemd knows, and restricts the service", () => {
+    const file = join(folder, "latchkey@4000.service");
+    writeFileSync(file, unit);
+    const verified = spawnSync("systemd-analyze", ["verify", file], { encoding: "utf8" });
+    expect([verified.status, verified.stderr]).toEqual([0, ""]);
+    const rated = spawnSync("systemd-analyze", ["security", "--offline=true", "--threshold=20", file], {
+      encoding: "utf8",
+    });
+    expect(rated.status, rated.stdout + rated.stderr).toBe(0);
+  });
 });
 
 test("docs/install.md and docs/proxy.md start and restart instances of the unit in deploy/", () => {
@@ -316,7 +311,7 @@ test("docs/proxy.md shows the files of deploy/, word for word", () => {
   expect(shownIn("docs/proxy.md", "caddyfile")).toBe(read("caddy/Caddyfile"));
 });
 
-test("nginx waits for as long as a sign-on may wait for its provider: for a place, documents, keys, either secret and UserInfo", () => {
+test("nginx waits as long as a sign-on may wait for its provider: a place, documents, keys, each secret and UserInfo", () => {
   const [, seconds] = /proxy_read_timeout (\d+)s;/.exec(read("nginx/latchkey.conf")) ?? [];
   expect(Number(seconds) * 1000).toBeGreaterThan(limits.idpWaitMs + 5 * limits.idpCallMs);
 });
@@ -387,7 +382,7 @@ describe.skipIf(!hasOpenssl())("TLS in front", () => {
     afterAll(() => gateway?.close());
 
     test.skipIf(!isInstalled)(
-      "serves although two of three instances are away, and says that TLS is the only way",
+      "serves while two of three instances are away, and forwards the scheme https",
       async () => {
         const authorization = `Bearer ${token}`;
         for (let at = 0; at < 6; at++) {
@@ -408,12 +403,12 @@ describe.skipIf(!hasOpenssl())("TLS in front", () => {
       },
     );
 
-    test.skipIf(!isInstalled)("keeps metrics and health to ourselves", async () => {
+    test.skipIf(!isInstalled)("does not publish metrics and health", async () => {
       for (const path of ["/metrics", "/health/live"])
         expect((await askOver(certificate, port, path)).status, path).toBe(404);
     });
 
-    test.skipIf(!isInstalled)("passes events on as they come also with a slash at the end", async () => {
+    test.skipIf(!isInstalled)("streams events without a delay, also with a trailing slash", async () => {
       const { headers } = await askOver(certificate, port, "/v2/events/stream/?after=0", {
         headers: { authorization: `Bearer ${token}` },
         until: (said) => said.includes("application_key.created"),
@@ -422,7 +417,7 @@ describe.skipIf(!hasOpenssl())("TLS in front", () => {
     });
 
     test.skipIf(!isInstalled)(
-      "passes events on as they come, and the address that they came from",
+      "streams events without a delay, and forwards the client's address",
       async () => {
         const headers = { authorization: `Bearer ${token}`, "x-request-id": `${basename(place.folder)}` };
         const stream = await askOver(certificate, port, "/v2/events/stream?after=0", {

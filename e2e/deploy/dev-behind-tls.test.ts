@@ -32,7 +32,7 @@ async function startDev(publicUrl: string) {
   return { realm, profile, shop: `http://localhost:${read("ports.json").shop}` };
 }
 
-test("on localhost it starts, and its pages lead back to the practice shop", async () => {
+test("latchkey dev › starts with an https address on localhost, and its pages link to the practice shop", async () => {
   const publicUrl = `https://localhost:${await freePort()}`;
   const { realm, profile, shop } = await startDev(publicUrl);
   expect(running.logLines().join("\n")).toContain(`console        ${publicUrl}/console/sign-in`);
@@ -43,7 +43,7 @@ test("on localhost it starts, and its pages lead back to the practice shop", asy
   expect(page).toContain(`<a href="${shop}/">`);
 });
 
-test("under a public name it starts, and its pages do not lead to localhost", async () => {
+test("latchkey dev › starts with a public https address, and its pages do not link to localhost", async () => {
   const { realm, shop } = await startDev("https://latchkey.example");
   expect(realm).toMatchObject({ name: "Alder & Pine", redirect_uris: [`${shop}/signed-in`], home_url: null });
 });

@@ -112,13 +112,13 @@ const anchorsOf = (page: string): string[] =>
   );
 
 describe("alerts", () => {
-  test("there are some, each with a name of its own", () => {
+  test("exist, each with a unique name", () => {
     expect(alerts.length).toBeGreaterThan(10);
     expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length);
     expect(alerts).toHaveLength(read(RULES).match(/- alert:/g)?.length ?? 0);
   });
 
-  test("each is tried with figures", () => {
+  test("each has a test with figures", () => {
     const tried = read("deploy/prometheus/latchkey.rules.test.yml");
     expect(alerts.map(({ alert }) => alert).filter((name) => !tried.includes(name))).toEqual([]);
   });
@@ -150,13 +150,13 @@ describe.skipIf(!hasPromtool)("Prometheus", () => {
     return (await promisify(execFile)("promtool", args, { cwd })).stdout;
   };
 
-  test("takes the rules", async () => {
+  test("accepts the rules", async () => {
     expect(await promtool("check", "rules", "latchkey.rules.yml")).toContain(
       `SUCCESS: ${alerts.length} rules found`,
     );
   });
 
-  test("raises alerts for figures that are wrong, and none for figures that are right", async () => {
+  test("raises alerts for bad figures, and none for good ones", async () => {
     expect(await promtool("test", "rules", "latchkey.rules.test.yml")).toContain("SUCCESS");
   });
 });
@@ -176,12 +176,12 @@ describe("the dashboard", () => {
     targets.map(({ expr }) => [title, expr] as const),
   );
 
-  test.each(targets)("%s asks for what a service shows: %s", (_, expr) => {
+  test.each(targets)("%s uses series that a service exposes: %s", (_, expr) => {
     if (isOfFleet(expr) && !hasFleet) return;
     expect(faultsOf(expr, exposed, known)).toEqual([]);
   });
 
-  test("uses only variables that it has", () => {
+  test("uses only its own variables", () => {
     const own = new Set([...dashboard.templating.list.map(({ name }) => name), "__rate_interval"]);
     const text = JSON.stringify(dashboard);
     for (const [, name = ""] of text.matchAll(/\$\{?(\w+)\}?/g)) expect(own).toContain(name);
@@ -193,14 +193,14 @@ describe("the dashboard", () => {
       );
   });
 
-  test("has no two panels in one place", () => {
+  test("has no overlapping panels", () => {
     const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)} ${y + Math.floor(cell / w)}`),
     );
     expect(new Set(cells).size).toBe(cells.length);
   });
 
-  test("shows every metric of ours", () => {
+  test("shows every metric of the service", () => {
     const shown = new Set(targets.flatMap(([, expr]) => selectorsOf(expr).map(({ metric }) => metric)));
     const missing = [...exposed.types.keys()]
       .filter((name) => name.startsWith("latchkey_"))
@@ -229,7 +229,7 @@ test("docs/watch.md has a row for every metric of ours, with its type and labels
   expect(documented.toSorted(byName)).toEqual(shown.toSorted(byName));
 });
 
-describe("the check itself", () => {
+describe("the reader of PromQL", () => {
   const shown = readExposition(
     [
       "# TYPE requests_total counter",
@@ -254,7 +254,7 @@ describe("the check itself", () => {
     expect(faultsOf(expression, shown, statuses)).toEqual(faults);
   });
 
-  test("reads selectors, matchers and groupings, and nothing else", () => {
+  test("reads selectors, matchers and groupings alone", () => {
     const expression =
       'histogram_quantile(0.99, sum by (job, le) (rate(a_bucket{x="b(c)",y!~"d|e"}[5m]))) > 0.5 and on (job) b:c offset 5m';
     expect(selectorsOf(expression)).toEqual([

@@ -75,7 +75,7 @@ describe.skipIf(!hasCurl)("the commands of", () => {
       expect(output).toContain(text);
   });
 
-  test("docs/guides/members.md work as printed, in a store that has two members already", async () => {
+  test("docs/guides/members.md work as printed, in a store with two members", async () => {
     const output = await run(commandsOf("docs/guides/members.md"));
     expect(output).not.toContain('"errors"');
     for (const text of [
@@ -137,7 +137,7 @@ test("docs/limits.md has the limits towards identity providers, with the figures
   for (const [what, limit] of Object.entries(rows)) expect(page).toContain(`| ${what} | ${limit} |`);
 });
 
-describe.skipIf(!hasCurl)("what docs/guides/webhooks.md says", () => {
+describe.skipIf(!hasCurl)("docs/guides/webhooks.md", () => {
   test("works as printed", async () => {
     const output = await run(commandsOf("docs/guides/webhooks.md"));
     expect(output).not.toContain('"errors"');
@@ -154,7 +154,7 @@ describe.skipIf(!hasCurl)("what docs/guides/webhooks.md says", () => {
   });
 });
 
-describe.skipIf(!hasCurl)("what docs/events.md says", () => {
+describe.skipIf(!hasCurl)("docs/events.md", () => {
   test("works as printed", async () => {
     const output = await run(commandsOf("docs/events.md"));
     expect(output).not.toContain('"errors"');
@@ -162,7 +162,7 @@ describe.skipIf(!hasCurl)("what docs/events.md says", () => {
       expect(output).toContain(text);
   });
 
-  test("names every type there is, and no other", () => {
+  test("names every event type", () => {
     const page = readFileSync(new URL("../../docs/events.md", import.meta.url), "utf8");
     const rows = page.split("\n").filter((line) => line.startsWith("| `"));
     const named = rows.flatMap((row) => {
@@ -177,7 +177,7 @@ describe.skipIf(!hasCurl)("what docs/events.md says", () => {
   });
 });
 
-test("starting again keeps the store and its credentials; --reset begins anew, but not under a running service", async () => {
+test("npm start › a second start keeps the store and its credentials; --reset starts afresh, but not beside a running service", async () => {
   const own = await newPlace();
   const { LATCHKEY_MASTER_KEY: _, ...env } = own.env;
   const started = async (args: string[]) => {

@@ -150,7 +150,7 @@ const withPorts = (shown: string, port: number): string => {
 describe.each([
   ["nginx", "nginx", startNginx],
   ["caddy", "caddyfile", startCaddy],
-] as const)("behind %s, as the guide configures it", (kind, language, startGateway) => {
+] as const)("behind %s, configured by the guide", (kind, language, startGateway) => {
   let gateway: Gateway;
   const here = isHere(kind);
 
@@ -170,7 +170,7 @@ describe.each([
   });
 
   test.skipIf(!here)(
-    "who signs in by OIDC finds the cart that was filled after e-mail and password",
+    "a shopper who signs in by OIDC finds the cart that was filled after a sign-in with e-mail and password",
     async () => {
       expect((await ask("/tea", by(byPassword), "POST")).status).toBe(200);
       expect(await (await ask("/", by(byOidc))).json()).toEqual(["tea"]);
@@ -178,7 +178,7 @@ describe.each([
     },
   );
 
-  test.skipIf(!here)("the service behind is told who it is, and sees no token", async () => {
+  test.skipIf(!here)("the upstream service gets the identity, and no token", async () => {
     await ask("/?page=1&customer=42", by(byOidc));
     expect(arrived["x-latchkey-store"]).toBe(made.store.id);
     expect(arrived["x-latchkey-application-key"]).toBe(made.application_key.id);
@@ -188,7 +188,7 @@ describe.each([
     expect([arrived.authorization, arrived["x-customer-token"]]).toEqual([undefined, undefined]);
   });
 
-  test.skipIf(!here)("what a client says of itself never arrives", async () => {
+  test.skipIf(!here)("an identity header of the client does not reach the upstream service", async () => {
     const names = ["Store", "Application-Key", "Grant", "Role", "Customer", "Realm"];
     const lies = Object.fromEntries(names.map((name) => [`X-Latchkey-${name}`, "mallory"]));
     arrived = {};
@@ -201,7 +201,7 @@ describe.each([
     expect(JSON.stringify(arrived)).not.toContain("mallory");
   });
 
-  test.skipIf(!here)("neither under a name that many services read as the same", async () => {
+  test.skipIf(!here)("nor does one under a name that many services read as the same", async () => {
     arrived = {};
     const aliases = [
       "X_Latchkey_Customer",
@@ -219,26 +219,23 @@ describe.each([
     expect(JSON.stringify(arrived)).not.toContain("mallory");
   });
 
-  test.skipIf(!here)(
-    "and what the check says of it always does, whatever it calls a connection's own",
-    async () => {
-      arrived = {};
-      const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1");
-      const fields = {
-        ...by(byOidc),
-        host: new URL(gateway.url).host,
-        connection: "close, X-Latchkey-Store, X-Latchkey-Customer",
-      };
-      const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
-      socket.write(`GET / HTTP/1.1\r\n${lines.join("")}\r\n`);
-      for await (const _ of socket);
-      expect(arrived["x-latchkey-store"]).toBe(made.store.id);
-      expect(arrived["x-latchkey-customer"]).toBe(claimsOf(byOidc).sub);
-    },
-  );
+  test.skipIf(!here)("the headers of the check arrive whatever the client lists in Connection", async () => {
+    arrived = {};
+    const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1");
+    const fields = {
+      ...by(byOidc),
+      host: new URL(gateway.url).host,
+      connection: "close, X-Latchkey-Store, X-Latchkey-Customer",
+    };
+    const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.write(`GET / HTTP/1.1\r\n${lines.join("")}\r\n`);
+    for await (const _ of socket);
+    expect(arrived["x-latchkey-store"]).toBe(made.store.id);
+    expect(arrived["x-latchkey-customer"]).toBe(claimsOf(byOidc).sub);
+  });
 
   test.skipIf(!here)(
-    "where no shopper is required, the service is told of none; nor of an address that a client made up",
+    "without a required shopper the upstream gets no shopper, and no address that the client invented",
     async () => {
       const port = await freePort();
       const shown = withPorts(shownIn(GUIDE, language), port).replace("?customer=required", "?");
@@ -258,7 +255,7 @@ describe.each([
   );
 
   test.skipIf(!here)(
-    "where the role administrator is required, a viewer's key is refused and the service is told the role",
+    "a required role of administrator refuses a viewer's key, and the upstream gets the role",
     async () => {
       const port = await freePort();
       const shown = withPorts(shownIn(GUIDE, language), port).replace(
@@ -288,7 +285,7 @@ describe.each([
     },
   );
 
-  test.skipIf(!here)("401 without a token, 403 without a shopper, and nothing arrives behind", async () => {
+  test.skipIf(!here)("401 without a token, 403 without a shopper; nothing reaches the upstream", async () => {
     arrived = {};
     expect((await ask("/", { "x-latchkey-customer": "mallory" })).status).toBe(401);
     expect((await ask("/", { authorization: `Bearer ${implicit}` })).status).toBe(403);
@@ -329,7 +326,7 @@ describe.each([
   });
 });
 
-test("a library takes our tokens by what the guide tells it, and none of another realm", async () => {
+test("a JWT library accepts customer tokens with the guide's options, and refuses those of another realm", async () => {
   const [, told = ""] =
     /^\| jose \| `(\{.*?\})`/m.exec(readFileSync(new URL(`../../${GUIDE}`, import.meta.url), "utf8")) ?? [];
   const optionsFor = new Function("issuer", "audience", `return ${told};`) as (
@@ -353,7 +350,7 @@ test("the guide names every claim of a customer token", () => {
   expect(named).toEqual(expect.arrayContaining(Object.keys(claimsOf(byOidc))));
 });
 
-test("the guide's forty lines take our tokens, and none of another store, altered or expired", async () => {
+test("the guide's forty lines accept customer tokens, and refuse those of another store, altered or expired", async () => {
   const folder = mkdtempSync(join(tmpdir(), "latchkey-guide-"));
   const file = join(folder, "customer-of.mjs");
   writeFileSync(file, shownIn(GUIDE, "js"));

@@ -22,7 +22,7 @@ const blocks = [...guides, "README.md", "packages/sdk/README.md"].flatMap((path)
 /** What an example imports from the SDK as a value, and calls on a storefront. */
 const shop = sdk.createStorefront({ baseUrl: "http://localhost:4000", clientId: "lkid_x" });
 
-test("a recipe that says which scopes to allow names all that the storefronts of our guides ask for", () => {
+test("a recipe with allowed scopes names every scope that the guides' storefronts request", () => {
   const asked = guides.flatMap((path) => [...read(path).matchAll(/scope: "(openid email profile)"/g)]);
   expect(asked.length).toBeGreaterThan(2);
   const steps = knownProviders.flatMap((provider) =>
@@ -33,7 +33,7 @@ test("a recipe that says which scopes to allow names all that the storefronts of
 });
 
 describe("the code of", () => {
-  test.each(blocks)("%s is whole, and uses only what there is", async (_, language, code) => {
+  test.each(blocks)("%s compiles, and uses existing exports alone", async (_, language, code) => {
     const script =
       language === "html" ? (code.match(/<script type="module">([\s\S]*?)<\/script>/)?.[1] ?? "") : code;
     await transformWithOxc(script, "example.tsx");

@@ -55,7 +55,7 @@ const anchorsOf = (page: string): string[] =>
 
 const isFolder = (path: string) => statSync(new URL(path, root)).isDirectory();
 
-test.each(papers)("every link of %s leads somewhere", (page) => {
+test.each(papers)("every link of %s has a target", (page) => {
   for (const { target, anchor } of linksOf(page)) {
     expect(existsSync(new URL(target, root)), `${page} links to ${target}`).toBe(true);
     if (anchor !== undefined && target.endsWith(".md"))
@@ -63,7 +63,7 @@ test.each(papers)("every link of %s leads somewhere", (page) => {
   }
 });
 
-test("every page is found from docs/README.md, and that from the README", () => {
+test("every page is linked from docs/README.md, which the README links", () => {
   expect(linksOf("README.md").map(({ target }) => target)).toContain("docs/README.md");
   const found = new Set(["docs/README.md"]);
   for (const page of found)
@@ -75,7 +75,7 @@ test("every page is found from docs/README.md, and that from the README", () => 
   expect(pages.filter((page) => !found.has(page))).toEqual([]);
 });
 
-test("a status that stands before codes is that of each of them", () => {
+test("a status before codes is the status of each of them", () => {
   const named = papers.flatMap((page) =>
     [...read(page).matchAll(/\b([45]\d\d) ((?:`\w+`(?:, )?)+)/g)].flatMap(([, status, codes = ""]) =>
       [...codes.matchAll(/\w+/g)].map(([code]) => ({ page, status: Number(status), code })),
@@ -98,7 +98,7 @@ describe("docs/troubleshooting.md", () => {
     .map(read)
     .join("\n");
 
-  test("quotes what the program says, to the letter", () => {
+  test("quotes the program's messages exactly", () => {
     const quoted = [...page.matchAll(/“([^”]+)”/g)].map(([, text = ""]) => text);
     // Of other people's programs, in whatever words they have.
     const others = ["quotation marks", "Invalid redirect URI", "Unknown client"];
@@ -107,7 +107,7 @@ describe("docs/troubleshooting.md", () => {
     for (const piece of pieces.map((text) => text.trim())) expect(sources.includes(piece), piece).toBe(true);
   });
 
-  test("names codes, reasons, variables and log lines that there are", () => {
+  test("names existing codes, reasons, variables and log lines", () => {
     const codes = read("packages/sdk/src/error-codes.ts");
     const events = [...sources.matchAll(/event: "(\w+)"/g)].map(([, name]) => name);
     const known = new Set([
@@ -125,7 +125,7 @@ describe("docs/troubleshooting.md", () => {
     for (const [, name] of page.matchAll(/`(LATCHKEY_\w+)`/g)) expect(names).toContain(name);
   });
 
-  test("names commands and screens that there are", () => {
+  test("names existing commands and screens", () => {
     const commands = read("docs/cli.md");
     for (const [, command] of page.matchAll(/npx latchkey ([a-z-]+(?: (?:list|show|allow|create))?)/g))
       expect(commands).toContain(`\n## ${command}\n`);

@@ -14,14 +14,14 @@ const colorOf = (sheet: string, name: string): string | undefined =>
     .flatMap(([, , body = ""]) => [...body.matchAll(/(?:fill|stroke): (#[0-9a-f]{6})/g)])
     .at(-1)?.[1];
 
-test("the picture brings its own ground", () => {
+test("the picture › has a background of its own", () => {
   expect(picture).toMatch(/<rect class="ground" width="960" height="430"/);
 });
 
 test.each([
   ["light", light],
   ["dark", dark],
-])("every word and arrow of it can be read in %s", (_, sheet) => {
+])("the picture › every word and arrow is legible in %s", (_, sheet) => {
   for (const name of ["name", "what", "step", "quiet", "leg1", "leg2", "tag1", "tag2"])
     for (const ground of ["ground", "card"]) {
       // Of a card the dark sheet names fill before stroke.

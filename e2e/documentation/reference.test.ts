@@ -5,7 +5,7 @@ import { hasChromium, launchChromium } from "../support/chromium.ts";
 import { createStore, type Made, newPlace, type Place, type Running, serve } from "../support/running.ts";
 
 /** The API reference at /docs, as a developer uses it. */
-describe.skipIf(!hasChromium)("the API reference, in Chromium", () => {
+describe.skipIf(!hasChromium)("the API reference", () => {
   let place: Place;
   let running: Running;
   let browser: Browser;
@@ -81,7 +81,7 @@ describe.skipIf(!hasChromium)("the API reference, in Chromium", () => {
     await context.close();
   });
 
-  test("what was deleted stands in no other command any more", async () => {
+  test("a deleted resource is in no command any more", async () => {
     const page = await browser.newPage();
     await openAs(made.application_key, page);
     const send = async (id: string, status: RegExp) => {
@@ -96,7 +96,7 @@ describe.skipIf(!hasChromium)("the API reference, in Chromium", () => {
     await page.close();
   });
 
-  test("a command that was copied is said to be, also to who hears the page", async () => {
+  test("a copied command is announced, also to screen readers", async () => {
     const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
     const page = await context.newPage();
     // It is said for two seconds, which are over when the test says so.
@@ -111,7 +111,7 @@ describe.skipIf(!hasChromium)("the API reference, in Chromium", () => {
     await context.close();
   });
 
-  test("says why there is no token: what the service said, or that it said nothing", async () => {
+  test("shows why there is no token: the service's answer, or that there was none", async () => {
     const page = await browser.newPage();
     await page.goto(`${place.url}/docs`);
     const tokens = page.locator("#tokens");
@@ -132,7 +132,7 @@ describe.skipIf(!hasChromium)("the API reference, in Chromium", () => {
     await page.close();
   });
 
-  test("sends every example as it stands, and it works the first time, where it needs nothing that only a sign-on brings", async () => {
+  test("sends every example unchanged, and each succeeds that needs no sign-on", async () => {
     const page = await browser.newPage();
     await openAs((await createStore(place)).application_key, page);
     const methods = new Map<string, string>();

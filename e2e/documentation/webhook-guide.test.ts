@@ -53,7 +53,7 @@ describe("the receiver of the guide", () => {
     await hooks.close();
   });
 
-  test("takes what the service sends, deals with each message once, and refuses what others send", async () => {
+  test("accepts the service's messages, handles each once, and refuses messages of others", async () => {
     await hooks.customer("Ada");
     await hooks.deliver();
     expect(lines).toEqual(["welcome customer-1@shop.example"]);
@@ -73,7 +73,7 @@ describe("the receiver of the guide", () => {
   });
 });
 
-test("verification in other languages, by the steps of the guide, gives the signature that the service sends", async () => {
+test("verification in other languages › the steps of the guide give the service's signature", async () => {
   const hooks = await openHooks();
   const { signing_secret: secret } = await hooks.integrate();
   await hooks.customer();
@@ -88,7 +88,7 @@ test("verification in other languages, by the steps of the guide, gives the sign
   await hooks.close();
 });
 
-test("the guide has the figures of the code: attempts, limits", () => {
+test("the guide › has the figures of the code: attempts, limits", () => {
   const rows = [...guide.matchAll(/^\| (\d+) \| (at once|(\d+) (seconds|minutes|hours)) \|$/gm)];
   const unit: Record<string, number> = { seconds: 1000, minutes: 60_000, hours: 3_600_000 };
   expect(rows.map(([, , , count = "0", name = "seconds"]) => Number(count) * (unit[name] ?? 0))).toEqual([

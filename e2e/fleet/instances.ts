@@ -20,7 +20,7 @@ describe.skipIf(!canRunFleet)("an instance", { timeout: 300_000 }, () => {
   });
   afterAll(() => fleet?.close());
 
-  test(`is killed ${KILLS} times under load: nothing that was acknowledged is lost`, async () => {
+  test(`is killed ${KILLS} times under load: no acknowledged write is lost`, async () => {
     const name = `kill -9 of an instance, ${KILLS} times`;
     await underLoad(fleet, shop, { name, recoversWithinSeconds: 10 }, async ({ begin, served }) => {
       for (let round = 0; round < KILLS; round++) {
@@ -37,7 +37,7 @@ describe.skipIf(!canRunFleet)("an instance", { timeout: 300_000 }, () => {
     });
   });
 
-  test("stands still and goes on: the others serve, and its clients wait no longer than that", async () => {
+  test("is paused and resumed: the others serve, and its clients wait no longer than the pause", async () => {
     const { name: at } = b as Instance;
     const name = "SIGSTOP and SIGCONT of an instance";
     await underLoad(fleet, shop, { name, recoversWithinSeconds: 10 }, async ({ begin, served }) => {
@@ -56,7 +56,7 @@ describe.skipIf(!canRunFleet)("an instance", { timeout: 300_000 }, () => {
     });
   });
 
-  test("stands still while a token is revoked elsewhere: when it goes on, it refuses the token at once (I4)", async () => {
+  test("is paused while a token is revoked elsewhere: after the pause it refuses the token at once (I4)", async () => {
     const [here, there] = [a as Instance, b as Instance];
     const { client_id, client_secret } = shop.work.made.application_key;
     for (let round = 0; round < 5; round++) {
@@ -74,7 +74,7 @@ describe.skipIf(!canRunFleet)("an instance", { timeout: 300_000 }, () => {
     }
   });
 
-  test("has its clock set an hour on, and an hour back: nobody notices, and readiness says so (T48)", async () => {
+  test("has its clock set an hour forward and back: no request fails, and readiness reports it (T48)", async () => {
     const { name: at, url } = b as Instance;
     const name = "clock of one instance set an hour on and back";
     await underLoad(fleet, shop, { name, recoversWithinSeconds: 5 }, async ({ begin, served }) => {

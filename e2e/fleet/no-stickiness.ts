@@ -34,7 +34,7 @@ describe.skipIf(!canRunFleet)("without sticky sessions", { timeout: 300_000 }, (
   });
   afterEach(() => expectNoViolation(notebook, fleet));
 
-  test("authorize on A, callback on B, redeem on C: the shopper is signed in everywhere", async () => {
+  test("authorize on A, callback on B, redemption on C: the shopper is signed in on every instance", async () => {
     for (const [first, second, third] of [
       [a, b, c],
       [b, c, a],
@@ -53,7 +53,7 @@ describe.skipIf(!canRunFleet)("without sticky sessions", { timeout: 300_000 }, (
     }
   });
 
-  test("an answer that was lost on A is given again on B, by its Idempotency-Key", async () => {
+  test("an answer that was lost on A is repeated on B, by its Idempotency-Key", async () => {
     const signedOn = await signOn(world, GRACE, [c, a]);
     expect(signedOn).toBeDefined();
     if (!signedOn) return;
@@ -86,7 +86,7 @@ describe.skipIf(!canRunFleet)("without sticky sessions", { timeout: 300_000 }, (
     expect(await quickest(WITHIN_MS, round)).toBeLessThan(WITHIN_MS);
   });
 
-  test("a key deleted on A takes its tokens with it on B and C within a second", async () => {
+  test("the tokens of a key deleted on A are refused on B and C within a second", async () => {
     const { admin } = shop.work;
     const round = async () => {
       const wanted = { type: "application_key", name: "Till" };
@@ -101,7 +101,7 @@ describe.skipIf(!canRunFleet)("without sticky sessions", { timeout: 300_000 }, (
     expect(await quickest(WITHIN_MS, round)).toBeLessThan(WITHIN_MS);
   });
 
-  test("a reservation changed on A is in force on B and C within a second", async () => {
+  test("a reservation changed on A applies on B and C within a second", async () => {
     const { admin, floor } = shop.flooded;
     const policyAt = async ({ url }: Instance) => {
       const headers = { authorization: `Bearer ${floor.token}` };
@@ -118,7 +118,7 @@ describe.skipIf(!canRunFleet)("without sticky sessions", { timeout: 300_000 }, (
     expect(await quickest(WITHIN_MS, round)).toBeLessThan(WITHIN_MS);
   });
 
-  test("a password changed on A ends the sessions on B, and the old one is refused there", async () => {
+  test("a password changed on A ends the sessions on B, where the old one is refused", async () => {
     const { admin, implicit } = shop.work;
     const [email, before, after] = ["ada@shop.example", randomUUID(), randomUUID()];
     const ada = { type: "customer", name: "Ada", email, password: before };

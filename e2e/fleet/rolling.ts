@@ -48,7 +48,7 @@ describe.skipIf(!canRunFleet || !hasNginx)(
       return [...lines].reduce((sum, [, count]) => sum + Number(count), 0);
     }
 
-    test("one instance after the other is restarted: not one request fails", async () => {
+    test("instances restart one after the other: no request fails", async () => {
       await begin();
       const name = "rolling restart behind nginx";
       await underLoad(fleet, shop, { name, front, recoversWithinSeconds: 1 }, async ({ served }) => {
@@ -61,7 +61,7 @@ describe.skipIf(!canRunFleet || !hasNginx)(
     });
 
     test.skipIf(!hasReleaseBefore)(
-      "one instance after the other goes from the release before to the one of today: nothing fails but what the tables' change holds up (T52)",
+      "instances are upgraded one after the other from the previous release: only requests that wait for a table's change fail (T52)",
       async () => {
         const before = unpackReleaseBefore();
         try {

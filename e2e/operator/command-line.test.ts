@@ -49,7 +49,7 @@ async function ask(path: string) {
   return (await answer.json()) as { data: never; links: never };
 }
 
-describe("--json shows what the API shows", () => {
+describe("--json gives the resources of the API", () => {
   test("of stores and keys", async () => {
     const { data } = await ask("/v2/store");
     expect(await read("store", "show", store)).toEqual({ store: data });
@@ -70,7 +70,7 @@ describe("--json shows what the API shows", () => {
     expect((await read("key", "list", "--store", store)).application_keys).toContainEqual(renamed);
   });
 
-  test("realm allow adds an address to those that storefronts may use, once, and leaves the others", async () => {
+  test("realm allow adds a redirect URI once, and keeps the others", async () => {
     const { authentication_realms } = await read("realm", "list");
     const { id, redirect_uris: before } = authentication_realms[0];
     const uri = "http://localhost:3000/signed-in";
@@ -84,7 +84,7 @@ describe("--json shows what the API shows", () => {
     expect(refused.stderr).toContain("it must begin with https://");
   });
 
-  test("of realms and profiles, but for health, which only a running service knows", async () => {
+  test("of realms and profiles, except health, which only a running service knows", async () => {
     const { authentication_realms, next } = await read("realm", "list");
     expect(next).toBeNull();
     const realm = authentication_realms[0].id;
@@ -151,7 +151,7 @@ describe("--json shows what the API shows", () => {
   });
 });
 
-test("member add ends with the address to send to them, at which they sign in", async () => {
+test("member add prints the address at which members sign in", async () => {
   const args = ["--store", store, "--email", "nina@shop.example", "--role", "viewer"];
   const { code, stdout } = await type("member", "add", ...args);
   expect([code, stdout.trimEnd().split("\n").at(-1)?.trim()]).toEqual([0, wayIn]);
@@ -161,7 +161,7 @@ describe.each([
   ["SQLite", true],
   ["PostgreSQL", postgresEngine.isHere],
 ])("a list on %s", (engine, isHere) => {
-  test.skipIf(!isHere)("comes in parts, and nothing is twice or left out", async () => {
+  test.skipIf(!isHere)("comes page by page, with each entry once", async () => {
     const database = engine === "PostgreSQL" ? await postgresEngine.create() : undefined;
     const own = await newPlace(database?.url);
     const stores: string[] = [];
@@ -207,7 +207,7 @@ describe.each([
   });
 });
 
-test("prove-limits asks on every port, also on one that no browser and no fetch would open", async () => {
+test("prove-limits works on every port, also on a port that browsers and fetch block", async () => {
   const own = await newPlace();
   const { store } = await createStore(own);
   const service = createHttpServer((_, response) => response.writeHead(401).end());
@@ -222,7 +222,7 @@ test("prove-limits asks on every port, also on one that no browser and no fetch 
   own.leave();
 });
 
-test("dev says of a port that no browser opens that it is one", async () => {
+test("dev warns of a port that browsers block", async () => {
   const own = await newPlace();
   const url = `http://localhost:${OPENED_BY_NO_FETCH[0]}`;
   const { code, stderr } = await latchkey(["dev"], { ...own.env, LATCHKEY_PUBLIC_URL: url });
@@ -230,7 +230,7 @@ test("dev says of a port that no browser opens that it is one", async () => {
   own.leave();
 });
 
-test("health says in words that an answer broke off", async () => {
+test("health explains an answer that broke off", async () => {
   const broken = createServer((socket) => {
     socket.on("error", () => undefined);
     socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"));
@@ -267,7 +267,7 @@ describe("health", () => {
   }
   const identity_providers = { down: 0, degraded: 0 };
 
-  test("says what does not hold in full, and which providers are not well, with exit code 0", async () => {
+  test("shows what is degraded and which providers are down, with exit code 0", async () => {
     const degraded = ["counters: Valkey does not answer", "1 of 2 workers do not answer"];
     expect(await healthOf(200, { status: "ready", identity_providers, degraded })).toEqual([
       0,
@@ -283,7 +283,7 @@ describe("health", () => {
     expect(await healthOf(200, some, "--json")).toEqual([0, `${JSON.stringify(some)}\n`, ""]);
   });
 
-  test("says why an instance is not ready, in words", async () => {
+  test("explains why an instance is not ready", async () => {
     const errors = [{ code: "not_ready", meta: { reasons: ["the database does not answer", "and more"] } }];
     const words = "/health/ready answers 503: the database does not answer; and more";
     expect(await healthOf(503, { errors })).toEqual([1, "", words]);
@@ -293,12 +293,12 @@ describe("health", () => {
     expect(await healthOf(502, "Bad gateway")).toEqual([1, "", '/health/ready answers 502: "Bad gateway"']);
   });
 
-  test("is asked for on every port, also on one that no browser and no fetch would open", async () => {
+  test("works on every port, also on a port that browsers and fetch block", async () => {
     const ready = { status: "ready", identity_providers };
     expect(await healthOn(OPENED_BY_NO_FETCH, 200, ready)).toEqual([0, "ready\n", ""]);
   });
 
-  test("takes nobody else for the service, however well they answer", async () => {
+  test("does not accept the answer of another program, even a 200", async () => {
     for (const body of ["<h1>It works!</h1>", "null", { status: "ok" }])
       for (const more of [[], ["--live"]])
         expect(await healthOf(200, body, ...more)).toEqual([
@@ -338,8 +338,8 @@ test
   },
 );
 
-describe("where there is nothing", () => {
-  test("a list says how to begin, on standard error", async () => {
+describe("an empty store", () => {
+  test("lists explain the next step, on standard error", async () => {
     const own = await newPlace();
     await latchkey(["migrate"], own.env);
     const none = await latchkey(["store", "list"], own.env);
@@ -355,8 +355,8 @@ describe("where there is nothing", () => {
   });
 });
 
-describe("what destroys", () => {
-  test("says what, and of which database, and changes nothing without --yes", async () => {
+describe("a command that deletes", () => {
+  test("names what it deletes and in which database, and changes nothing without --yes", async () => {
     const own = await newPlace();
     const made = await createStore(own);
     const key = ["key", "delete", "--store", made.store.id, "--id", made.application_key.id];
@@ -383,7 +383,7 @@ describe("what destroys", () => {
   });
 });
 
-describe("a slip", () => {
+describe("a typing mistake", () => {
   test.each([
     [["stroe", "list"], 2, 'there is no command "stroe"; did you mean store?'],
     [["store", "lst"], 2, 'store cannot "lst"; did you mean list?'],
@@ -401,14 +401,14 @@ describe("a slip", () => {
     [["doctor", "idp.example/tenant"], 2, "did you mean https://idp.example/tenant?"],
     [["doctor", "ftp://idp.example"], 2, 'must begin with https://, not be "ftp://idp.example"'],
     [["sign-on", "show", "7K2P"], 2, '"7K2P" is no reference'],
-  ])("%j is answered with what was meant", async (args, code, words) => {
+  ])("%j gets the meant command as a hint", async (args, code, words) => {
     const answer = await latchkey(args, place.env);
     expect([answer.code, answer.stdout]).toEqual([code, ""]);
     expect(answer.stderr).toContain(words);
     expect(answer.stderr).not.toContain("    at ");
   });
 
-  test("in a variable's name is said at the start, and one in its value with the value, but never a secret", async () => {
+  test("in a variable's name is reported at the start; one in its value is reported with the value, except for secrets", async () => {
     const env = {
       LATCHKEY_PUBLC_URL: "https://keys.example",
       PORT: "40000000",
@@ -430,7 +430,7 @@ describe("a slip", () => {
   });
 
   test.each([[["help", "help"]], [["help", "--help"]], [["--help", "-h"]]])(
-    "%j asks for help twice, and gets it",
+    "%j asks for help twice, and prints the help",
     async (args) => {
       const { code, stdout, stderr } = await latchkey(args, {});
       expect([code, stderr]).toEqual([0, ""]);
@@ -438,7 +438,7 @@ describe("a slip", () => {
     },
   );
 
-  test("--version says the release", async () => {
+  test("--version prints the release", async () => {
     expect((await latchkey(["--version"], {})).stdout).toMatch(/^latchkey \d+\.\d+\.\d+\n$/);
   });
 });

@@ -61,7 +61,7 @@ async function walkAs(person: string, from: string, end: string): Promise<string
 }
 
 describe("latchkey dev", () => {
-  test("a second start beside a running `latchkey dev` changes nothing of what is kept", async () => {
+  test("a second start beside a running one changes no file", async () => {
     const { LATCHKEY_MASTER_KEY: _, ...env } = place.env;
     running = await serve({ ...place, env }, ["dev"]);
     await until(() => running?.logLines().some((line) => line.includes("Ctrl-C")));
@@ -78,7 +78,7 @@ describe("latchkey dev", () => {
   });
 
   test.skipIf(!postgresEngine.isHere)(
-    "a second start beside a running `latchkey dev` on PostgreSQL is refused too, and changes nothing of what is kept",
+    "a second start beside a running one on PostgreSQL is refused too, and changes no file",
     async () => {
       const database = await postgresEngine.create();
       const { LATCHKEY_MASTER_KEY: _, ...others } = place.env;
@@ -99,7 +99,7 @@ describe("latchkey dev", () => {
     },
   );
 
-  test("`latchkey dev` on another database of the folder, and --reset of that, leave alone what is kept of the default", async () => {
+  test("another database of the folder, and --reset of it, leave the files of the default database unchanged", async () => {
     const { LATCHKEY_MASTER_KEY: _, ...env } = place.env;
     const files = ["first-store.json", "master.key", "ports.json"];
     for (const file of files) writeFileSync(join(place.folder, file), "{}");
@@ -122,7 +122,7 @@ describe("latchkey dev", () => {
     ["master.key", "", "Put it back from a copy"],
     ["master.key", "half-a-key", "Put it back from a copy"],
   ])(
-    "`latchkey dev` says that %s is damaged where it is %j, and what to do, and leaves it as it is",
+    "reports that %s is damaged where it is %j, with the remedy, and does not change it",
     async (name, text, words) => {
       const { LATCHKEY_MASTER_KEY: _, ...env } = place.env;
       const file = join(place.folder, name);
@@ -138,7 +138,7 @@ describe("latchkey dev", () => {
   );
 
   test.each(["ports.json", "master.key"])(
-    "`latchkey dev` does not advise --reset where %s of a PostgreSQL is damaged",
+    "does not advise --reset where %s of a PostgreSQL is damaged",
     async (name) => {
       mkdirSync(join(place.folder, "data"));
       writeFileSync(join(place.folder, "data", `postgres-x.${name}`), "");
@@ -150,7 +150,7 @@ describe("latchkey dev", () => {
     },
   );
 
-  test("`latchkey dev` on other ports than the last time knows everybody who has signed in, at the shop and at the console", async () => {
+  test("on other ports than last time recognises everyone who has signed in, at the shop and at the console", async () => {
     const starts = async (port: string) => {
       const url = `http://localhost:${port}`;
       running = await serve({ ...place, url, env: { ...place.env, PORT: port } }, ["dev"]);
@@ -186,7 +186,7 @@ describe("latchkey dev", () => {
     squatter.close();
   });
 
-  test("`latchkey dev` chooses another port for the provider, and for the shop, where PORT or LATCHKEY_OPERATIONS_PORT is the one of the last time", async () => {
+  test("chooses other ports for the provider and the shop when PORT or LATCHKEY_OPERATIONS_PORT takes their last ones", async () => {
     const operationsPort = await freePort();
     const kept = { service: await freePort(), idp: Number(place.env.PORT), shop: operationsPort };
     writeFileSync(join(place.folder, "ports.json"), JSON.stringify(kept));
@@ -198,7 +198,7 @@ describe("latchkey dev", () => {
     expect(new Set([service, operationsPort, idp, shop]).size).toBe(4);
   });
 
-  test("`latchkey dev` knows its practice provider and its webhook again after somebody has renamed them, and makes no second ones", async () => {
+  test("finds its practice provider and its webhook after they were renamed, and creates no second ones", async () => {
     const start = async () => {
       running = await serve(place, ["dev"]);
       await until(() => running?.logLines().some((line) => line.includes("Ctrl-C")));
@@ -216,7 +216,7 @@ describe("latchkey dev", () => {
       expect((await of.list()).data.map(({ name }: { name: string }) => name)).toEqual(["Our own"]);
   });
 
-  test("`latchkey dev` leads from its pages to the shop where it is now, also where it has been before, and to the address that somebody has chosen", async () => {
+  test("links its pages to the shop's current address, and to an address that an administrator has chosen", async () => {
     const [one, other] = [await freePort(), await freePort()];
     const [service, idp] = [await freePort(), await freePort()];
     const start = async (shop: number, chosen?: string) => {
@@ -239,7 +239,7 @@ describe("latchkey dev", () => {
     expect(await start(other)).toBe(chosen);
   });
 
-  test("`latchkey dev` ends, in words, when its shop cannot be set up because LATCHKEY_PUBLIC_URL leads elsewhere", async () => {
+  test("ends with an explanation when its shop cannot be set up because LATCHKEY_PUBLIC_URL leads elsewhere", async () => {
     const elsewhere = `http://localhost:${await freePort()}`;
     const env = { ...place.env, LATCHKEY_PUBLIC_URL: elsewhere };
     const { code, stderr } = await latchkey(["dev"], env, place.folder);
@@ -247,13 +247,13 @@ describe("latchkey dev", () => {
     expect(stderr).not.toContain("    at ");
   });
 
-  test("`latchkey dev` ends when what it keeps beside its database cannot be written, and leaves no service behind", async () => {
+  test("ends when its files beside the database cannot be written, and leaves no service running", async () => {
     mkdirSync(join(place.folder, "ports.json.part"));
     const { code, stderr } = await latchkey(["dev"], place.env, place.folder);
     expect([code, stderr]).toEqual([1, expect.stringContaining("ports.json.part")]);
   });
 
-  test("`latchkey dev --reset` does not reset a PostgreSQL, says so and changes nothing", async () => {
+  test("--reset is refused on PostgreSQL, with the reason, and changes nothing", async () => {
     const env = { LATCHKEY_DATABASE_URL: "postgres://127.0.0.1:1/x" };
     const { code, stderr } = await latchkey(["dev", "--reset"], env, place.folder);
     expect([code, stderr]).toEqual([1, expect.stringContaining("does not reset a PostgreSQL")]);

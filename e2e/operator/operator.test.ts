@@ -38,7 +38,7 @@ afterEach(async () => {
 const filesOf = (folder: string) =>
   Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "latin1")]));
 
-describe("a database that is not there", () => {
+describe("a missing database", () => {
   test.each([
     [["store", "list"]],
     [["store", "update", "--id", "x", "--name", "y"]],
@@ -48,7 +48,7 @@ describe("a database that is not there", () => {
     [["rotate-keys"]],
     [["backup", "copy.db"]],
     [["after-restore"]],
-  ])("is not made by latchkey %s: the path is named, and what to do", async (args) => {
+  ])("is not created by latchkey %s, which names the path and the remedy", async (args) => {
     const missing = join(place.folder, "mistyped", "latchkey.db");
     const env = { ...place.env, LATCHKEY_DATABASE_URL: `sqlite:${missing}` };
     const { code, stdout, stderr } = await latchkey(args, env, place.folder);
@@ -59,7 +59,7 @@ describe("a database that is not there", () => {
     expect(readdirSync(place.folder)).toEqual([]);
   });
 
-  test.skipIf(!postgresEngine.isHere)("of PostgreSQL gets no tables by being looked at", async () => {
+  test.skipIf(!postgresEngine.isHere)("of PostgreSQL gets no tables from a command that reads", async () => {
     const database = await postgresEngine.create();
     const env = { LATCHKEY_DATABASE_URL: database.url };
     for (const _ of ["once", "twice"]) {
@@ -70,7 +70,7 @@ describe("a database that is not there", () => {
   });
 });
 
-test("what is led to somebody else's database makes no tables there, and changes neither its mode nor its log", async () => {
+test("a foreign database gets no tables, and keeps its mode and its log", async () => {
   await createStore(place);
   const path = join(place.folder, "recipes.db");
   const recipes = new DatabaseSync(path);
@@ -93,7 +93,7 @@ test("what is led to somebody else's database makes no tables there, and changes
   expect(statSync(path).mode & 0o777).toBe(0o664);
 });
 
-test("what a command is not let look for is not called missing", async () => {
+test("a path that cannot be looked up is not called missing", async () => {
   await createStore(place);
   symlinkSync("round", join(place.folder, "round"));
   const hidden = join(place.folder, "round", "latchkey.db");
@@ -118,7 +118,7 @@ test.each([
   [["serve"], "data"],
   [["dev"], "data"],
   [["restore", "backup.db"], "data/latchkey.db-serving/x"],
-])("latchkey %j says in words that it cannot write, where %s is in its way", async (args, path) => {
+])("latchkey %j explains that it cannot write, where %s blocks the path", async (args, path) => {
   const { LATCHKEY_DATABASE_URL: _, ...env } = place.env;
   for (const file of ["backup.db", path]) {
     mkdirSync(dirname(join(place.folder, file)), { recursive: true });
@@ -131,7 +131,7 @@ test.each([
 });
 
 test.each(["backup", "restore"])(
-  "latchkey %s is for SQLite files, and says what is for PostgreSQL",
+  "latchkey %s is for SQLite files, and names the tools for PostgreSQL",
   async (name) => {
     const { code, stderr } = await latchkey([name, "x.db"], {
       LATCHKEY_DATABASE_URL: "postgres://127.0.0.1:1/x",
@@ -140,8 +140,8 @@ test.each(["backup", "restore"])(
   },
 );
 
-describe("which database a command works on", () => {
-  test("is said on standard error when it is not the default, and standard output stays for the answer", async () => {
+describe("the database of a command", () => {
+  test("is printed on standard error when it is not the default; standard output has the result alone", async () => {
     const url = place.env.LATCHKEY_DATABASE_URL as string;
     await createStore(place);
     const { stdout, stderr } = await latchkey(["store", "list", "--json"], place.env);
@@ -152,7 +152,7 @@ describe("which database a command works on", () => {
     expect(existsSync(join(place.folder, "data", "latchkey.db"))).toBe(true);
   });
 
-  test("is said without user and password", async () => {
+  test("is printed without user and password", async () => {
     const url = "postgres://user:hush@127.0.0.1:1/shop?password=hush";
     const { stderr } = await latchkey(["store", "list"], { LATCHKEY_DATABASE_URL: url });
     expect(stderr).toContain("database: postgres://127.0.0.1:1/shop\n");
@@ -160,10 +160,10 @@ describe("which database a command works on", () => {
   });
 });
 
-describe("a signing key that is in other hands", () => {
+describe("a stolen signing key", () => {
   beforeEach(() => createStore(place));
 
-  test("is not removed by mistake: what that ends is said first, and --yes is asked for", async () => {
+  test("is not removed by mistake: the command first lists the consequences and requires --yes", async () => {
     const refused = await latchkey(["rotate-keys", "--signing", "--now"], place.env);
     expect([refused.code, refused.stdout]).toEqual([1, ""]);
     expect(refused.stderr).toContain("It ends 0 live customer tokens");
@@ -172,13 +172,13 @@ describe("a signing key that is in other hands", () => {
     expect([alone.code, alone.stderr]).toEqual([2, expect.stringContaining("--signing --now")]);
   });
 
-  test("is removed with --yes, and a new one is in use", async () => {
+  test("is removed with --yes, and a new one is used", async () => {
     const removed = await latchkey(["rotate-keys", "--signing", "--now", "--yes"], place.env);
     expect([removed.code, removed.stdout]).toEqual([0, expect.stringContaining("in use now")]);
     expect(removed.stderr).toContain("It ends 0 live customer tokens");
   });
 
-  test("is not replaced by one that no instance could open: another master key than the service's is refused", async () => {
+  test("is not replaced under another master key than the service's, because no instance could open the new key", async () => {
     const replace = ["rotate-keys", "--signing", "--now", "--yes", "--json"];
     const { signing_key } = JSON.parse((await latchkey(replace, place.env)).stdout);
     const LATCHKEY_MASTER_KEY = randomBytes(32).toString("base64url");
@@ -193,7 +193,7 @@ describe("a signing key that is in other hands", () => {
   });
 });
 
-describe("what cannot be done is said in words that name the option", () => {
+describe("an impossible command is explained with the name of the option", () => {
   test("of a store's limits, of nothing to change, and of a store that is being deleted", async () => {
     const made = await createStore(place);
     const update = async (...args: string[]) =>
@@ -223,7 +223,7 @@ describe("what cannot be done is said in words that name the option", () => {
 });
 
 test.skipIf(!postgresEngine.isHere)(
-  "what keeps a command from a PostgreSQL is said in words, with where its address stands",
+  "a PostgreSQL that cannot be used is explained, with the variable of its address",
   async () => {
     await createStore(place);
     const database = await postgresEngine.create();
@@ -256,28 +256,25 @@ test.skipIf(!postgresEngine.isHere)(
   },
 );
 
-test.skipIf(!postgresEngine.isHere)(
-  "no tables are made in a PostgreSQL whose encoding lacks letters",
-  async () => {
-    const database = await postgresEngine.create();
-    const admin = new pg.Client({ connectionString: database.url });
-    await admin.connect();
-    const name = `latin_${randomBytes(8).toString("hex")}`;
-    const made = `create database ${name} encoding 'LATIN1' lc_collate 'C' lc_ctype 'C' template template0`;
-    await admin.query(made);
-    const latin = { LATCHKEY_DATABASE_URL: Object.assign(new URL(database.url), { pathname: name }).href };
-    for (const args of [["migrate"], ["store", "create", "--name", "Łódź"]]) {
-      const { code, stderr } = await latchkey(args, latin);
-      expect([code, stderr]).toEqual([1, expect.stringContaining("is encoded in LATIN1")]);
-      expect(stderr).not.toContain("    at ");
-    }
-    await admin.query(`drop database ${name}`);
-    await admin.end();
-    await database.drop();
-  },
-);
+test.skipIf(!postgresEngine.isHere)("a PostgreSQL whose encoding lacks letters gets no tables", async () => {
+  const database = await postgresEngine.create();
+  const admin = new pg.Client({ connectionString: database.url });
+  await admin.connect();
+  const name = `latin_${randomBytes(8).toString("hex")}`;
+  const made = `create database ${name} encoding 'LATIN1' lc_collate 'C' lc_ctype 'C' template template0`;
+  await admin.query(made);
+  const latin = { LATCHKEY_DATABASE_URL: Object.assign(new URL(database.url), { pathname: name }).href };
+  for (const args of [["migrate"], ["store", "create", "--name", "Łódź"]]) {
+    const { code, stderr } = await latchkey(args, latin);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("is encoded in LATIN1")]);
+    expect(stderr).not.toContain("    at ");
+  }
+  await admin.query(`drop database ${name}`);
+  await admin.end();
+  await database.drop();
+});
 
-test("a PostgreSQL that asks for a password which the address does not have is said in words, too, and nobody waits until it hangs up", async () => {
+test("a PostgreSQL that requires a missing password is explained at once, before the server closes the connection", async () => {
   const says = (kind: number, text: string) =>
     Buffer.concat([Buffer.from([82, 0, 0, 0, 8 + text.length, 0, 0, 0, kind]), Buffer.from(text)]);
   const asking = createServer((socket) => {
@@ -299,7 +296,7 @@ test("a PostgreSQL that asks for a password which the address does not have is s
   await new Promise((resolve) => asking.close(resolve));
 });
 
-test("deleting a store says how far it is on standard error, and its result on standard output", async () => {
+test("the deletion of a store reports its progress on standard error, and its result on standard output", async () => {
   const made = await createStore(place);
   const args = ["store", "delete", "--id", made.store.id, "--yes", "--json"];
   const { code, stdout, stderr } = await latchkey(args, place.env);
@@ -309,7 +306,7 @@ test("deleting a store says how far it is on standard error, and its result on s
   expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("there is no store")]);
 });
 
-test("a store is deleted, with exit code 0, also when nobody reads how far it is", async () => {
+test("the deletion of a store ends with exit code 0 also when its output is not read", async () => {
   const made = await createStore(place);
   const child = spawn(process.execPath, [LATCHKEY, "store", "delete", "--id", made.store.id, "--yes"], {
     env: { PATH: process.env.PATH, ...WATCHED, ...place.env },

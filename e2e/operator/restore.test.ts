@@ -100,7 +100,7 @@ describe("backup while it runs, changes, stop, restore, start", () => {
     token = await getToken(place.url, made);
   });
 
-  test("what was in the backup is there, what came later is not; every token of before is dead, new ones are good", async () => {
+  test("the contents of the backup are there, later changes are not; every earlier token is dead, new ones work", async () => {
     const ada = await post(token, "/v2/customers", ADA);
     const before = await signIn(token);
     const backedUp = await latchkey(typed("backup"), place.env);
@@ -130,7 +130,7 @@ describe("backup while it runs, changes, stop, restore, start", () => {
     expect(await statusOf(freshPublic, path, customerToken)).toBe(200);
   });
 
-  test("a key that was deleted and a secret that was rotated out after the backup stay void, and the new secret works", async () => {
+  test("a key deleted after the backup and a secret rotated out after it stay void, and the new secret works", async () => {
     const store = ["--store", made.store.id];
     const create = async (name: string) =>
       JSON.parse((await run("key", "create", ...store, "--name", name, "--json")).stdout).application_key;
@@ -176,7 +176,7 @@ describe("backup while it runs, changes, stop, restore, start", () => {
 describe("a backup", () => {
   beforeEach(() => createStore(place));
 
-  test("is for its owner only, whole, and overwrites nothing", async () => {
+  test("is readable by its owner alone, is complete, and overwrites nothing", async () => {
     expect((await run("backup", inBackup())).code).toBe(0);
     expect(statSync(inBackup()).mode & 0o777).toBe(0o600);
     const before = readFileSync(inBackup());
@@ -190,7 +190,7 @@ describe("a backup", () => {
     copy.close();
   });
 
-  test("is not made of somebody else's database, and leaves nothing behind", async () => {
+  test("is not made of a foreign database, and leaves no file behind", async () => {
     const other = join(place.folder, "recipes.db");
     new DatabaseSync(other).exec("create table recipes (id text)");
     const env = { ...place.env, LATCHKEY_DATABASE_URL: `sqlite:${other}` };
@@ -199,7 +199,7 @@ describe("a backup", () => {
     expect(existsSync(inBackup())).toBe(false);
   });
 
-  test("takes away what killed ones have left in its folder, and nothing of one that is under way", async () => {
+  test("removes the leftovers of killed backups in its folder, and nothing of a running one", async () => {
     const inFolder = (name: string) => join(place.folder, name);
     const [killed, torn, begun, written] = ["1", "2", "3", "4"].map((at) => `latchkey-backup-${at}.part`) as [
       string,
@@ -223,7 +223,7 @@ describe("a backup", () => {
     other.close();
   });
 
-  test("of a database that cannot be read names the database, and leaves nothing behind", async () => {
+  test("of an unreadable database names the database, and leaves no file behind", async () => {
     const garbled = join(place.folder, "garbled.db");
     writeFileSync(garbled, "damaged".repeat(1000));
     const torn = join(place.folder, "torn.db");
@@ -244,7 +244,7 @@ describe("a backup", () => {
     }
   });
 
-  test("that cannot be written is said in words, and leaves nothing behind", async () => {
+  test("that cannot be written is explained, and leaves no file behind", async () => {
     const { code, stderr } = await run("backup", join(place.folder, "no-such-folder", "backup.db"));
     expect([code, stderr]).toEqual([1, expect.stringContaining("cannot write the backup")]);
     expect(stderr).not.toContain("    at ");
@@ -273,7 +273,7 @@ describe("a restore", () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining("Stop the service first")]);
   });
 
-  test("through a link replaces the file that it leads to, and the link stays", async () => {
+  test("through a link replaces the target of the link, and keeps the link", async () => {
     const link = join(place.folder, "link.db");
     symlinkSync(inDatabase(), link);
     const env = { ...place.env, LATCHKEY_DATABASE_URL: `sqlite:${link}` };
@@ -282,14 +282,14 @@ describe("a restore", () => {
     expect(realpathSync(link)).toBe(realpathSync(inDatabase()));
   });
 
-  test("from a file that is not there makes no folder and no lock", async () => {
+  test("from a missing file creates no folder and no lock", async () => {
     const env = { ...place.env, LATCHKEY_DATABASE_URL: `sqlite:${join(place.folder, "new", "latchkey.db")}` };
     const { code, stderr } = await latchkey(["restore", join(place.folder, "missing.db")], env);
     expect([code, stderr]).toEqual([1, expect.stringContaining("there is no file")]);
     expect(existsSync(join(place.folder, "new"))).toBe(false);
   });
 
-  test("is refused from what is no sound database of latchkey, and changes nothing", async () => {
+  test("is refused from a file that is no sound database of latchkey, and changes nothing", async () => {
     const bad = join(place.folder, "bad.db");
     await expectRefused("there is no file", join(place.folder, "missing.db"));
     await expectRefused("cannot copy", place.folder);
@@ -301,7 +301,7 @@ describe("a restore", () => {
     await expectRefused("cannot be restored", bad);
   });
 
-  test("is refused from somebody else's database, and from a file that is only a part", async () => {
+  test("is refused from a foreign database, and from an incomplete file", async () => {
     const other = join(place.folder, "other.db");
     new DatabaseSync(other).exec("create table recipes (id text)");
     await expectRefused("it is not a database of latchkey", other);
@@ -318,7 +318,7 @@ describe("a restore", () => {
     other.close();
   });
 
-  test("replaces a damaged database, keeps it, and says what nobody knows any more", async () => {
+  test("replaces a damaged database, keeps the damaged file, and lists what could not be carried over", async () => {
     chmodSync(inDatabase(), 0o600);
     writeFileSync(inDatabase(), "damaged".repeat(1000));
     const { code, stdout, stderr } = await run("restore", inBackup());
@@ -331,7 +331,7 @@ describe("a restore", () => {
     expect(stores).toHaveLength(1);
   });
 
-  test("ends with new secrets for every key when asked for, where nobody knows which were rotated out", async () => {
+  test("rotates the secret of every key on request, where it is unknown which were rotated out", async () => {
     const made = await createStore(place);
     const { code, stdout } = await run(
       ...typed("after-restore").slice(0, 1),
@@ -348,21 +348,18 @@ describe("a restore", () => {
     expect(await getToken(place.url, { ...made, application_key: fresh })).toBeTruthy();
   });
 
-  test.skipIf(!postgresEngine.isHere)(
-    "is not told by a PostgreSQL what it lacks itself, whatever its server is called",
-    async () => {
-      const database = await postgresEngine.create();
-      const env = { LATCHKEY_DATABASE_URL: database.url };
-      await createStore({ env });
-      const itself = Object.assign(new URL(database.url), { hostname: "localhost" }).href;
-      expect(itself).not.toBe(database.url);
-      const { code, stdout, stderr } = await latchkey(["after-restore", "--replaced", itself], env);
-      expect([code, stdout, stderr]).toEqual([2, "", expect.stringContaining("names the database itself")]);
-      await database.drop();
-    },
-  );
+  test.skipIf(!postgresEngine.isHere)("shows its own message, and none of a PostgreSQL server", async () => {
+    const database = await postgresEngine.create();
+    const env = { LATCHKEY_DATABASE_URL: database.url };
+    await createStore({ env });
+    const itself = Object.assign(new URL(database.url), { hostname: "localhost" }).href;
+    expect(itself).not.toBe(database.url);
+    const { code, stdout, stderr } = await latchkey(["after-restore", "--replaced", itself], env);
+    expect([code, stdout, stderr]).toEqual([2, "", expect.stringContaining("names the database itself")]);
+    await database.drop();
+  });
 
-  test("takes nothing from a database that was made anew, or restored from another backup: no key goes by that", async () => {
+  test("carries nothing over from a database that was created afresh or restored from another backup, and deletes no key", async () => {
     const elsewhere = {
       ...place,
       env: { ...place.env, LATCHKEY_DATABASE_URL: `sqlite:${join(place.folder, "anew.db")}` },
@@ -378,7 +375,7 @@ describe("a restore", () => {
     database.close();
   });
 
-  test("after-restore ends nothing when --replaced names another database: the right one can still be named", async () => {
+  test("after-restore changes nothing when --replaced names another database; it can run again with the right one", async () => {
     const made = await createStore(place);
     const wrong = { ...place.env, LATCHKEY_DATABASE_URL: `sqlite:${join(place.folder, "wrong.db")}` };
     await createStore({ env: wrong });
@@ -403,7 +400,7 @@ describe("a restore", () => {
     database.close();
   });
 
-  test("shows the new secrets also where the database of before was read", async () => {
+  test("shows the new secrets also where the replaced database was read", async () => {
     await createStore(place);
     const before = join(place.folder, "before.db");
     await run("backup", before);
@@ -418,7 +415,7 @@ describe("a restore", () => {
     expect(stdout.match(/^\S+ +\S+ +lkid_\S+ +lks\S+/gm), stdout).toHaveLength(2);
   });
 
-  test("gives no new secret to keys of a store that was being deleted, and shows those of the others", async () => {
+  test("rotates no secret of a store that is being deleted, and shows those of the others", async () => {
     const doomed = await createStore(place);
     const database = new DatabaseSync(inDatabase());
     database.prepare("update stores set deleted_at = 1 where id = ?").run(doomed.store.id);
@@ -431,7 +428,7 @@ describe("a restore", () => {
   });
 
   test.skipIf(process.getuid?.() !== 0)(
-    "by root leaves a database, and its lock, that the user who has the folder can open",
+    "by root leaves a database, and its lock, that the owner of the folder can open",
     async () => {
       const user = 65_534;
       const folder = join(place.folder, "of-the-service");
@@ -451,7 +448,7 @@ describe("a restore", () => {
     },
   );
 
-  test("makes a database where there is none", async () => {
+  test("creates a database where there is none", async () => {
     const elsewhere = join(place.folder, "new", "latchkey.db");
     const env = { ...place.env, LATCHKEY_DATABASE_URL: `sqlite:${elsewhere}` };
     const { code, stdout } = await latchkey(["restore", inBackup(), "--json"], env);

@@ -35,7 +35,7 @@ const ask = async (token: string, method: string, path: string, data?: object) =
 const make = async (token: string, path: string, data: object): Promise<string> =>
   ((await (await ask(token, "POST", path, data)).json()) as { data: { id: string } }).data.id;
 
-test("webhooks send nothing until each is enabled where no database was looked at, and the command lists them", async () => {
+test("webhooks stay disabled until each is enabled, where no replaced database was read, and the command lists them", async () => {
   await start();
   const made = await createStore(place);
   const id = await make(await getToken(place.url, made), "/v2/integrations", {
@@ -63,7 +63,7 @@ test("webhooks send nothing until each is enabled where no database was looked a
   expect(await shown()).toMatchObject({ enabled: true, meta: { disabled_reason: null } });
 });
 
-test("no customer comes back who was erased or deleted since, and no store", async () => {
+test("a customer who was erased or deleted since does not come back, nor does a store", async () => {
   await start();
   const [made, other] = [await createStore(place), await createStore(place)];
   const token = await getToken(place.url, made);

@@ -56,7 +56,7 @@ const hasAll =
   process.platform === "linux" &&
   ["curl", "psql", "pg_dump", "pg_restore"].every((name) => spawnSync(name, ["--version"]).status === 0);
 
-test("the steps are numbered, lead from the installation to an upgrade, and all but the first are typed", () => {
+test("the steps are numbered, lead from the installation to an upgrade, and all but the first are executed", () => {
   expect(steps.map(({ number }) => number)).toEqual(steps.map((_, index) => index + 1));
   expect(steps.filter(({ typed }) => typed === "").map(({ title }) => title)).toEqual(["Install"]);
   const titles = steps.map(({ title }) => title.toLowerCase()).join("; ");
@@ -74,13 +74,13 @@ test("the steps are numbered, lead from the installation to an upgrade, and all 
     expect(titles).toContain(word);
 });
 
-test("what is installed and upgraded to has the console: its tools go after they have built it", () => {
+test("an installed or upgraded release has the console: its build tools are removed after the build", () => {
   const unit = readFileSync(join(repository, "deploy/systemd/latchkey@.service"), "utf8");
   const typed = [walk, unit].flatMap((text) => text.match(/npm ci [^`\n]*/g) ?? []);
   expect(typed).toEqual(Array(3).fill("npm ci && npm prune --omit=dev"));
 });
 
-describe.skipIf(!hasAll)("what the page says", () => {
+describe.skipIf(!hasAll)("the steps", () => {
   let root: string;
   let postgres: PostgresServer;
   let valkey: ValkeyServer;
@@ -214,12 +214,12 @@ describe.skipIf(!hasAll)("what the page says", () => {
     expected[title]?.(said);
   });
 
-  test("leaves the shell's umask alone: the service's user must be able to read the next release", async () => {
+  test("leave the shell's umask unchanged: the service's user must be able to read the next release", async () => {
     const { said } = await shell.type("umask");
     expect(said.trim()).toBe(umask);
   });
 
-  test("ends with instances that serve the restored store over TLS", async () => {
+  test("end with instances that serve the restored store over TLS", async () => {
     const { said, code } = await shell.type(
       "curl -fsS https://keys.example/oauth/access_token -d grant_type=client_credentials -d client_id=$CLIENT_ID -d client_secret=$CLIENT_SECRET",
     );

@@ -7,7 +7,7 @@ import { newPlace, type Place, type Running, serve } from "../support/running.ts
 
 /** The service's own pages for shoppers, in a real browser without JavaScript: they are forms and links alone. */
 
-describe.skipIf(!hasChromium)("in Chromium, without JavaScript", () => {
+describe.skipIf(!hasChromium)("the service's pages without JavaScript", () => {
   let place: Place;
   let running: Running;
   let browser: Browser;
@@ -80,7 +80,7 @@ describe.skipIf(!hasChromium)("in Chromium, without JavaScript", () => {
     of.getByRole("heading", { name: "Who would you like to be?" }).first().waitFor();
 
   describe("the page to choose a provider", () => {
-    test("leads to the provider and back to the shop, over three origins in a row", async () => {
+    test("leads to the provider and back to the shop, across three origins", async () => {
       await page.goto(authorizeUrl);
       await practice().click();
       await atProvider();
@@ -116,7 +116,7 @@ describe.skipIf(!hasChromium)("in Chromium, without JavaScript", () => {
   });
 
   describe("the page that asks whether to sign out", () => {
-    test("Yes ends the sign-on that another tab has begun, and goes on to the shop", async () => {
+    test("Yes ends the sign-on that another tab has begun, and leads back to the shop", async () => {
       const tab = await context.newPage();
       await tab.goto(authorizeUrl);
       await practice(tab).click();
@@ -129,7 +129,7 @@ describe.skipIf(!hasChromium)("in Chromium, without JavaScript", () => {
       await tab.getByText("This sign-in began in another browser").waitFor();
     });
 
-    test("Yes without an address says that no session at the shop has ended, after a reload and Back, too", async () => {
+    test("Yes without an address shows that no session at the shop has ended, also after a reload and Back", async () => {
       await page.goto(`${realm}/end-session`);
       await page.reload();
       const yes = () => page.getByRole("button", { name: "Yes, sign out" });

@@ -23,7 +23,7 @@ const SCREENS = [
   { name: "phone-dark", viewport: { width: 390, height: 844 }, colorScheme: "dark" },
 ] as const;
 
-describe.skipIf(!hasChromium)("a test sign-on in Chromium", () => {
+describe.skipIf(!hasChromium)("a test sign-on", () => {
   beforeAll(async () => {
     place = await newPlace();
     running = await serve(place, ["dev"]);
@@ -92,7 +92,7 @@ describe.skipIf(!hasChromium)("a test sign-on in Chromium", () => {
     await press(page, card.getByRole("button").last());
   };
 
-  test.each(SCREENS)("comes through, and nobody is signed in ($name)", async (screen) => {
+  test.each(SCREENS)("succeeds, and no session begins ($name)", async (screen) => {
     const text = await run(screen, "passed", reset);
     expect(text).toContain("The test came through");
     expect(text).toMatch(/R7 met/);
@@ -100,7 +100,7 @@ describe.skipIf(!hasChromium)("a test sign-on in Chromium", () => {
     expect((await admin.customers.list()).data.some(({ email }) => email === "ada@shop.example")).toBe(false);
   });
 
-  test.each(SCREENS)("fails with both sides of what was wrong ($name)", async (screen) => {
+  test.each(SCREENS)("fails with both sides of the failed check ($name)", async (screen) => {
     const text = await run(screen, "failed", turn("Two audiences"));
     expect(text).toContain("The test failed");
     expect(text).toMatch(/R7 not met/);

@@ -69,7 +69,7 @@ describe.each(bothEngines)("on $name", (engine) => {
 
   const verify = async () => latchkey(["events", "verify", "--store", made.store.id], place.env);
 
-  test("kill -9 at any moment: what was acknowledged is in the log once, after the next start", async () => {
+  test("after kill -9 at any moment: every acknowledged change is in the log once, after the next start", async () => {
     const acknowledged: string[] = [];
     for (let round = 0; round < 3; round++) {
       const [service] = running;
@@ -100,7 +100,7 @@ describe.each(bothEngines)("on $name", (engine) => {
 
   if (engine.name === "sqlite") return;
 
-  test("an instance that stands still holds nobody up for five seconds, and doubles nothing when it goes on", async () => {
+  test("a paused instance delays the others by less than five seconds, and repeats nothing afterwards", async () => {
     const url = `http://localhost:${await freePort()}`;
     const other = { ...place, url, env: { ...place.env, PORT: new URL(url).port } };
     running.push(await serve(other));

@@ -48,7 +48,7 @@ describe.skipIf(!binaries)("PostgreSQL", () => {
   });
   afterEach(() => server.remove());
 
-  test("taken away under load: 503 with Retry-After within three seconds, nothing else; it recovers by itself (T19)", async () => {
+  test("stopped under load: 503 with Retry-After within three seconds and no other failure; the service recovers by itself (T19)", async () => {
     const made = await createStore(place, "--rate-limit", "100000");
     const token = await getToken(place.url, made);
     const seen = new Map<number, number>();
@@ -83,7 +83,7 @@ describe.skipIf(!binaries)("PostgreSQL", () => {
     await until(async () => (await fetch(`${place.url}/health/ready`)).status === 200);
   });
 
-  test("silent on the connection that brings notices: a deleted key's tokens are dead within a second all the same", async () => {
+  test("silent on the listening connection: the tokens of a deleted key are still refused within a second", async () => {
     /** Looked for in each round: one that was silent may have been given up for a new one. */
     const findPids = async () => {
       const admin = new pg.Client({ connectionString: server.url });
@@ -114,7 +114,7 @@ describe.skipIf(!binaries)("PostgreSQL", () => {
     expect(await quickest(1000, round)).toBeLessThanOrEqual(1000);
   });
 
-  test("gone for good does not keep the service from ending on SIGTERM", async () => {
+  test("gone for good: the service still ends on SIGTERM", async () => {
     await server.stop();
     running.child.kill("SIGTERM");
     await running.exited;
@@ -165,7 +165,7 @@ function smallDisk(folder: string): (() => void) | undefined {
 }
 
 describe("a full disk under SQLite", () => {
-  test("503 with Retry-After for writes, readiness says why, reads go on; it recovers by itself (T51)", async ({
+  test("503 with Retry-After for writes, readiness gives the reason, reads are served; the service recovers by itself (T51)", async ({
     skip,
   }) => {
     place = await newPlace();
@@ -203,7 +203,7 @@ describe("a full disk under SQLite", () => {
 });
 
 describe.skipIf(process.platform === "win32")("the files of SQLite", () => {
-  test("are for their owner alone, in a folder that we made for its owner alone", async () => {
+  test("are readable by their owner alone, in a folder of the same mode", async () => {
     place = await newPlace();
     const folder = join(place.folder, "made", "by-us");
     place.env.LATCHKEY_DATABASE_URL = `sqlite:${join(folder, "latchkey.db")}`;
@@ -216,7 +216,7 @@ describe.skipIf(process.platform === "win32")("the files of SQLite", () => {
     for (const [file, mode] of modes) expect([file, mode]).toEqual([file, "600"]);
   });
 
-  test("of before, which others could read, are made private", async () => {
+  test("of an older release, which others could read, become private", async () => {
     place = await newPlace();
     const path = place.env.LATCHKEY_DATABASE_URL?.slice("sqlite:".length) as string;
     writeFileSync(path, "", { mode: 0o644 });
@@ -226,7 +226,7 @@ describe.skipIf(process.platform === "win32")("the files of SQLite", () => {
 });
 
 describe.skipIf(process.platform !== "linux")("a log that cannot be written", () => {
-  test("does not stop the service, and the lines that were lost are counted (T51)", async () => {
+  test("does not stop the service, and the lost lines are counted (T51)", async () => {
     place = await newPlace();
     running = await serve(place, ["serve"], openSync("/dev/full", "w"));
     for (let i = 0; i < 50; i++) expect((await fetch(`${place.url}/health/live`)).status).toBe(200);

@@ -20,7 +20,7 @@ const json = { "content-type": "application/json" };
 const rename = (name: string) => JSON.stringify({ data: { type: "application_key", name } });
 
 describe("a bad configuration", () => {
-  test("is refused with every fault at once", async () => {
+  test("is refused with a list of every fault", async () => {
     const { code, stderr } = await latchkey(["serve"], {
       PORT: "99999",
       LATCHKEY_PUBLIC_URL: "http://keys.example",
@@ -46,7 +46,7 @@ describe("a bad configuration", () => {
   });
 
   test.each(["serve", "rotate-keys"])(
-    "without the master key latchkey %s says where `latchkey dev` has kept it, and how to set it: a new one would open nothing",
+    "without the master key latchkey %s names the file where `latchkey dev` keeps it: a new key could open nothing",
     async (command) => {
       const place = await newPlace();
       const { LATCHKEY_MASTER_KEY: _, ...env } = place.env;
@@ -63,7 +63,7 @@ describe("a bad configuration", () => {
     },
   );
 
-  test("a port that is taken is said in words", async () => {
+  test("a port in use is explained", async () => {
     const place = await newPlace();
     const running = await serve(place);
     const { code, stderr } = await latchkey(["serve"], {
@@ -242,7 +242,7 @@ describe.each(bothEngines)("a service on $name", (engine) => {
 });
 
 describe("a SQLite file", () => {
-  test("is served by one process: a second one is refused with what to do, and a killed one leaves no lock", async () => {
+  test("is served by one process: a second one is refused with the remedy, and a killed one leaves no lock", async () => {
     const place = await newPlace();
     const first = await serve(place);
     const second = await latchkey(["serve"], { ...place.env, PORT: "1" });
@@ -303,7 +303,7 @@ describe("the command line", () => {
     expect(stderr).not.toContain("s3cret");
   });
 
-  test("administers stores and keys from first to last", async () => {
+  test("administers stores and keys from creation to deletion", async () => {
     const place = await newPlace();
     const run = async (...args: string[]) => (await latchkey([...args, "--json"], place.env)).stdout;
     const made = await createStore(place);

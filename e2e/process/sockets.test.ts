@@ -51,22 +51,25 @@ test.each([
   ["a header of 100 KB", [`Authorization: Bearer ${"x".repeat(100_000)}`], 431],
   ["two different lengths", ["Content-Length: 1", "Content-Length: 2"], 400],
   ["a length and chunks at once", ["Content-Length: 5", "Transfer-Encoding: chunked"], 400],
-])("%s answers in our form, and the service goes on (T02, A65)", async (_, headers, status) => {
-  const answer = await get(...headers);
-  expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-  const { errors } = JSON.parse(answer.slice(answer.indexOf("\r\n\r\n")));
-  expect(errors[0].status).toBe(String(status));
-  expect(answer).toContain(`X-Request-Id: ${errors[0].id}`);
-  expect(await isServed()).toBe(true);
-});
+])(
+  "%s gets an error body of the service, which continues to serve (T02, A65)",
+  async (_, headers, status) => {
+    const answer = await get(...headers);
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    const { errors } = JSON.parse(answer.slice(answer.indexOf("\r\n\r\n")));
+    expect(errors[0].status).toBe(String(status));
+    expect(answer).toContain(`X-Request-Id: ${errors[0].id}`);
+    expect(await isServed()).toBe(true);
+  },
+);
 
-test("bytes outside ASCII in a token answer 401 (T02, A69)", async () => {
+test("bytes outside ASCII in a token are 401 (T02, A69)", async () => {
   expect(await get(Buffer.from("Authorization: Bearer \u00e9\u20ac"))).toMatch(/^HTTP\/1.1 401/);
   expect(await isServed()).toBe(true);
 });
 
 test.each(["evil.example:99999", "a b", "[::1", "evil.example/path", ""])(
-  "a Host header of %j never reaches an answer and never breaks the service (T34)",
+  "a Host header of %j is in no answer and breaks no request (T34)",
   async (host) => {
     const answer = await send(
       "GET /v2/store HTTP/1.1",
@@ -81,7 +84,7 @@ test.each(["evil.example:99999", "a b", "[::1", "evil.example/path", ""])(
   },
 );
 
-test("a path that is no path, an absolute URL as target, and a method that nobody knows are answered", async () => {
+test("a target that is no path, an absolute URL as target, and an unknown method are answered", async () => {
   for (const line of [
     "GET http://evil.example/v2/store HTTP/1.1",
     "GET //evil.example/v2/store HTTP/1.1",
@@ -119,7 +122,7 @@ test.each(["%2e%2e", ".%2e", "%2E.", "..", "%2e%2e/", "x/%2e%2e/%2e%2e"])(
   },
 );
 
-test("405 for HEAD at authorize on a real socket, with what is allowed", async () => {
+test("405 for HEAD at authorize on a real socket, with Allow", async () => {
   const id = "019a0000-0000-7000-8000-000000000000";
   const answer = await send(
     `HEAD /sign-on/stores/${id}/realms/${id}/authorize HTTP/1.1`,
@@ -146,7 +149,7 @@ test("a body announced as larger than 16 KB is refused before it is sent, and th
 });
 
 test.skipIf(process.platform !== "linux")(
-  "500 clients that never end their headers are told so and cut off, others are served meanwhile, and all sockets are given back (T49)",
+  "500 clients with unfinished headers get an answer and are cut off, others are served, and every socket is closed (T49)",
   async () => {
     const countOpen = () => readdirSync(`/proc/${running.child.pid}/fd`).length;
     const open = async (...lines: string[]) => {

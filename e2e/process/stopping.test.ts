@@ -23,7 +23,7 @@ const isGone = (url: string) =>
     () => true,
   );
 
-describe("while it stops", () => {
+describe("a stopping service", () => {
   let place: Place;
   let running: Running;
 
@@ -70,7 +70,7 @@ describe("while it stops", () => {
     }
   }
 
-  test("every answer says Connection: close, no kept connection is reset and no request fails; quiet ones are ended in peace", async () => {
+  test("answers with Connection: close, resets no kept connection and fails no request; idle connections end cleanly", async () => {
     const busy = Array.from({ length: 12 }, newClient);
     const late = newClient();
     const [host, port] = ["127.0.0.1", Number(new URL(place.url).port)];
@@ -159,7 +159,7 @@ describe("npx latchkey serve", () => {
   });
 });
 
-test("health and metrics on a port of their own: on it alone, and until the last", async () => {
+test("serves health and metrics on their own port alone, until the end of the process", async () => {
   const place = await newPlace();
   const operations = `http://localhost:${await freePort()}`;
   const env = { ...place.env, LATCHKEY_OPERATIONS_PORT: new URL(operations).port };

@@ -4,7 +4,7 @@ import { createStore, getToken, newPlace, serve } from "../support/running.ts";
 
 /** `latchkey serve` with a collector, each a process or a socket of its own. */
 
-test("a service with LATCHKEY_OTLP_URL hands over what waits before it stops", async () => {
+test("a service with LATCHKEY_OTLP_URL sends its waiting spans before it stops", async () => {
   const bodies: string[] = [];
   const collector = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -32,7 +32,7 @@ test("a service with LATCHKEY_OTLP_URL hands over what waits before it stops", a
   expect(running.logLines().join("\n")).not.toContain("secret");
 });
 
-test("a service whose collector is away starts, serves and stops as any other", async () => {
+test("a service without a reachable collector starts, serves and stops as usual", async () => {
   const place = await newPlace();
   place.env.LATCHKEY_OTLP_URL = "http://127.0.0.1:9";
   const running = await serve(place);

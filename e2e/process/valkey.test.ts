@@ -55,7 +55,7 @@ const wasAlone = async ({ url }: Running) =>
 const hasLogged = ({ logLines }: Running, event: string) =>
   logLines().some((line) => line.includes(`"event":"${event}"`));
 
-test("a second instance without a Valkey says at its start, and when asked, that each counts for itself", async () => {
+test("a second instance without Valkey logs at its start, and reports on readiness, that each instance counts alone", async () => {
   const first = await start();
   expect(hasLogged(first, "degraded")).toBe(false);
   const second = await start();
@@ -67,7 +67,7 @@ test("a second instance without a Valkey says at its start, and when asked, that
     await until(async () => (await ready(instance)).degraded?.[0]?.startsWith("counters: "));
 });
 
-test("with a Valkey two instances keep one limit; without it they go on, 200 and degraded (T47)", async ({
+test("with Valkey two instances share one limit; when Valkey is away they serve, 200 and degraded (T47)", async ({
   skip,
 }) => {
   if (!hasValkey) skip(NO_VALKEY);

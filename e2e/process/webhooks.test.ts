@@ -66,7 +66,7 @@ describe.each(bothEngines)("on $name", (engine) => {
 
   const subjects = () => new Set(receiver.arrived.map(({ json }) => json.subject));
 
-  test("kill -9 while it delivers: nothing is lost, and a message that comes twice has one id (wire 17)", async () => {
+  test("after kill -9 during a delivery: no message is lost, and a repeated message has the same id (wire 17)", async () => {
     await integrate();
     let second: Running | undefined;
     let url = place.url;
@@ -114,7 +114,7 @@ describe.each(bothEngines)("on $name", (engine) => {
       expect(new Set(messages.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
   }, 240_000);
 
-  test("SIGTERM ends it in good order while a receiver does not answer and a request never ends, and the next start sends it again", async () => {
+  test("SIGTERM stops in order while a receiver does not answer and a request never ends; the next start sends again", async () => {
     await integrate();
     receiver.answer(() => {});
     const half = connect(Number(new URL(place.url).port), "127.0.0.1");

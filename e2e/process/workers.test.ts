@@ -13,7 +13,7 @@ import { newPlace, type Place, type Running, serve } from "../support/running.ts
 const WORKERS = 2;
 
 describe("latchkey serve --workers", () => {
-  test("is refused with SQLite, in words", async () => {
+  test("is refused with SQLite, with the reason", async () => {
     const place = await newPlace();
     const { code, stdout, stderr } = await latchkey(["serve", "--workers", "2"], place.env);
     expect([code, stdout]).toEqual([1, ""]);
@@ -21,7 +21,7 @@ describe("latchkey serve --workers", () => {
     place.leave();
   });
 
-  test.each(["0", "65", "two", "1.5", "-1", ""])("%j is no number of workers", async (count) => {
+  test.each(["0", "65", "two", "1.5", "-1", ""])("%j is refused as a number of workers", async (count) => {
     const { code, stderr } = await latchkey(["serve", `--workers=${count}`], {});
     expect(code).toBe(2);
     expect(stderr).toContain("--workers must be a whole number from 1 to 64, or auto");
@@ -90,7 +90,7 @@ describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two wor
     beforeAll(start);
     afterAll(stop);
 
-    test("both serve, and each line of the log is whole and says who wrote it", async () => {
+    test("both serve, and each log line is complete and names its process", async () => {
       const seen = () =>
         new Set(lines().flatMap(({ event, worker }) => (event === "request" ? [worker] : [])));
       await until(async () => {
@@ -104,7 +104,7 @@ describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two wor
       expect(lines().filter(({ what }) => /workers do not answer/.test(what))).toEqual([]);
     });
 
-    test("whichever is asked, the metrics are the sum: no request is missing, and memory is that of all", async () => {
+    test("either worker gives the sum of both metrics: no request is missing, and memory is the total", async () => {
       // Of any status: an address that has asked much without a token is told 429 in place of 401.
       const asked = async () =>
         (await figures())
@@ -133,7 +133,7 @@ describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two wor
       expect(await figure("latchkey_database_connections_max")).toBe(WORKERS * 10);
     });
 
-    test("a figure that only grows never falls, while one stands still and when one has died", async () => {
+    test("a counter does not fall while one worker is paused or after one has died", async () => {
       const count =
         'latchkey_http_request_duration_seconds_count{method="GET",route="/v2/authentication-realms"}';
       const startedAt = await figure("process_start_time_seconds");
@@ -164,7 +164,7 @@ describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two wor
       expect(await figure("process_start_time_seconds")).toBe(startedAt);
     });
 
-    test("one that stands still is said so, and takes no connection from the other", async () => {
+    test("a paused worker is reported, and takes no connection from the other", async () => {
       const [still] = workersOf(running) as [number];
       process.kill(still, "SIGSTOP");
       try {
@@ -180,7 +180,7 @@ describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two wor
       );
     });
 
-    test("a primary that stands still keeps nobody from answering", async () => {
+    test("a paused primary does not keep a worker from answering", async () => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       (await askOn(agent, "/health/live")).resume();
       const pid = running.child.pid as number;
@@ -208,7 +208,7 @@ describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two wor
       );
     });
 
-    test("one that is killed is replaced and logged, and the other serves on", async () => {
+    test("a killed worker is replaced and logged, and the other continues to serve", async () => {
       const [killed, other] = workersOf(running) as [number, number];
       process.kill(killed, "SIGKILL");
       // From this moment on: what it had accepted is broken, what it had not is the other's.
@@ -227,7 +227,7 @@ describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two wor
     });
   });
 
-  test("SIGTERM: not ready first, every answer says so, no request is lost, exit code 0", async () => {
+  test("SIGTERM: readiness fails first, answers carry Connection: close, no request is lost, exit code 0", async () => {
     await start();
     const agents = Array.from({ length: 16 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
     const faults: string[] = [];
@@ -259,7 +259,7 @@ describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two wor
     expect(lines().filter(({ event }) => event === "stopped")).toHaveLength(WORKERS);
   });
 
-  test("a signal to all processes at once, as a terminal and a service manager send it, stops in good order", async () => {
+  test("a signal to all processes at once, as from a terminal or a service manager, stops them in order", async () => {
     await start();
     for (const pid of workersOf(running)) process.kill(pid, "SIGINT");
     running.child.kill("SIGINT");
@@ -267,7 +267,7 @@ describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two wor
     expect(lines().filter(({ event }) => event === "stopped")).toHaveLength(WORKERS);
   });
 
-  test("a second signal means now, unless it comes within half a second of the first", async () => {
+  test("a second signal ends at once, unless it comes within half a second of the first", async () => {
     await start();
     const pids = workersOf(running);
     const { child } = running;
@@ -278,7 +278,7 @@ describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two wor
     await until(() => pids.every((pid) => !isAlive(pid)));
   });
 
-  test("a primary that is killed takes its workers with it, in good order", async () => {
+  test("the workers of a killed primary stop in order", async () => {
     await start();
     const pids = workersOf(running);
     const { url } = place;
@@ -288,7 +288,7 @@ describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two wor
     await expect(fetch(`${url}/health/live`)).rejects.toThrow();
   });
 
-  test("what keeps it from starting is said once", async () => {
+  test("a reason that prevents the start is printed once", async () => {
     await start();
     const taken = await latchkey(["serve", "--workers", "4"], place.env);
     expect([taken.code, taken.stderr.match(/another program listens there/g)?.length]).toEqual([1, 1]);
@@ -299,7 +299,7 @@ describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two wor
     expect([away.code, away.stderr.match(/cannot use the database/g)?.length]).toEqual([1, 1]);
   });
 
-  test("503 while the database swallows everything: no worker can say so within a second, and none is ready", async () => {
+  test("503 while the database swallows packets: readiness of all workers fails within its second", async () => {
     const line = await startFaultProxy(Number(new URL(database.url).port));
     const env = { ...place.env, LATCHKEY_DATABASE_URL: line.via(database.url) };
     running = await serve({ ...place, env }, ["serve", "--workers", String(WORKERS)]);
@@ -317,7 +317,7 @@ describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two wor
     await line.close();
   });
 
-  test("health and metrics on a port of their own are answered for all as well", async () => {
+  test("a separate port for health and metrics answers for all workers too", async () => {
     const operations = `http://localhost:${await freePort()}`;
     const env = { ...place.env, LATCHKEY_OPERATIONS_PORT: new URL(operations).port };
     running = await serve({ ...place, env }, ["serve", "--workers", "2"], "pipe", {

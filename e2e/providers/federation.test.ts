@@ -16,8 +16,8 @@ closeFederations();
 const loginPages = ({ idp }: Federation) =>
   idp.journal.filter(({ path }) => path.startsWith("/interaction/")).length;
 
-describe("a storefront that does what the contract says", () => {
-  test("signs a shopper in whose e-mail is only in UserInfo, which gets the access token in its header (seed 4, N28, N80, N86)", async () => {
+describe("a storefront that follows the contract", () => {
+  test("signs in a shopper whose e-mail is only in UserInfo, requested with the access token in the header (seed 4, N28, N80, N86)", async () => {
     const f = await openFederation();
     const { status, token, storefront } = await signOn(f);
     expect(status).toBe(200);
@@ -42,7 +42,7 @@ describe("a storefront that does what the contract says", () => {
   });
 
   test.each(["RS256", "ES256"] as const)(
-    "needs no UserInfo when the ID token, signed with %s, has the e-mail (N28)",
+    "does not request UserInfo when the ID token, signed with %s, has the e-mail (N28)",
     async (algorithm) => {
       const f = await openFederation({ algorithm, emailIn: "id_token" });
       const { token, storefront } = await signOn(f);
@@ -51,7 +51,7 @@ describe("a storefront that does what the contract says", () => {
     },
   );
 
-  test("learns the shopper's name when it asks for the scope profile", async () => {
+  test("gets the shopper's name with the scope profile", async () => {
     const f = await openFederation();
     const nameless = await signOn(f);
     expect((await nameless.storefront.lookAt(nameless.token)).body.data.name).toBe(GRACE.email);
@@ -73,7 +73,7 @@ describe("a storefront that does what the contract says", () => {
     expect(elsewhere.token.customer_id).toBe(first.token.customer_id);
   });
 
-  test("has three sign-ons open at once in one browser; all end well, in any order, and as one customer", async () => {
+  test("has three sign-ons open at once in one browser; all succeed, in any order, as one customer", async () => {
     const f = await openFederation();
     const browser = openBrowser(f);
     const storefront = await openStorefront(f);
@@ -91,7 +91,7 @@ describe("a storefront that does what the contract says", () => {
   });
 });
 
-describe("what the storefront asks of the provider", () => {
+describe("parameters of the storefront", () => {
   test("prompt=login shows the login page again (seed 4.3)", async () => {
     const f = await openFederation();
     const browser = openBrowser(f);
@@ -101,7 +101,7 @@ describe("what the storefront asks of the provider", () => {
     expect(loginPages(f)).toBeGreaterThan(pages);
   });
 
-  test("prompt=none: who is not signed in there comes back with login_required (oidcc-prompt-none-not-logged-in)", async () => {
+  test("prompt=none without a session at the provider redirects with login_required (oidcc-prompt-none-not-logged-in)", async () => {
     const f = await openFederation();
     const storefront = await openStorefront(f);
     const { url, state } = storefront.begin({ prompt: "none" });
@@ -117,7 +117,7 @@ describe("what the storefront asks of the provider", () => {
     expect(loginPages(f)).toBe(0);
   });
 
-  test("prompt=none: who is signed in there is signed in here without a page (oidcc-prompt-none-logged-in)", async () => {
+  test("prompt=none with a session at the provider signs in without a page (oidcc-prompt-none-logged-in)", async () => {
     const f = await openFederation();
     const browser = openBrowser(f);
     await signOn(f, browser);
@@ -126,7 +126,7 @@ describe("what the storefront asks of the provider", () => {
     expect(loginPages(f)).toBe(pages);
   });
 
-  test("display and ui_locales arrive as they were sent, and do no harm (seed 4.3)", async () => {
+  test("display and ui_locales reach the provider unchanged, and the sign-on succeeds (seed 4.3)", async () => {
     const f = await openFederation();
     const wanted = { display: "popup", ui_locales: "fr-CA fr en" };
     expect((await signOn(f, openBrowser(f), wanted)).status).toBe(200);
@@ -135,8 +135,8 @@ describe("what the storefront asks of the provider", () => {
   });
 });
 
-describe("what the provider answers", () => {
-  test("a shopper who says no there comes back with access_denied", async () => {
+describe("answers of the provider", () => {
+  test("a shopper who refuses there comes back with access_denied", async () => {
     const f = await openFederation();
     f.idp.refuses = true;
     const storefront = await openStorefront(f);
@@ -155,7 +155,7 @@ describe("what the provider answers", () => {
     });
   });
 
-  test("a provider that does not accept the store's secret is told apart from one that is down", async () => {
+  test("a refused client secret has another reason than a provider that is down", async () => {
     const f = await openFederation({ clientSecret: "not the one" });
     const storefront = await openStorefront(f);
     const { searchParams } = await openBrowser(f).go(storefront.begin().url);
@@ -163,7 +163,7 @@ describe("what the provider answers", () => {
     expect((await f.recordOf(searchParams.get("reference") ?? "")).reason).toBe("token.client_refused");
   });
 
-  test("a person without an e-mail there is refused with a reason (seed 1, requirement 4)", async () => {
+  test("a person without an e-mail address is refused with a reason (seed 1, requirement 4)", async () => {
     const f = await openFederation();
     f.idp.person = { sub: "nameless" };
     const storefront = await openStorefront(f);
@@ -172,7 +172,7 @@ describe("what the provider answers", () => {
     expect((await f.recordOf(searchParams.get("reference") ?? "")).reason).toBe("claims.email_missing");
   });
 
-  test("new signing keys between two sign-ons are read when they are first seen (N53)", async () => {
+  test("new signing keys between two sign-ons are fetched at their first use (N53)", async () => {
     const f = await openFederation();
     const first = await signOn(f);
     const before = f.idp.asked("/jwks");
@@ -207,7 +207,7 @@ describe("signing out at the provider", () => {
   const stands = async ({ storefront, token }: Awaited<ReturnType<typeof signOn>>) =>
     (await storefront.lookAt(token)).status;
 
-  test("ends the customer token of that browser, and of no other, when the provider names the session", async () => {
+  test("ends the customer token of that browser alone, when the logout token names the session", async () => {
     const { f, answers, browsers, sessions } = await openTwice(true);
     expect([await stands(sessions[0]), await stands(sessions[1])]).toEqual([200, 200]);
     await f.idp.signOut(browsers[0].jar);
@@ -217,14 +217,14 @@ describe("signing out at the provider", () => {
     expect(body.errors[0].code).toBe("customer_token_invalid");
   });
 
-  test("ends all customer tokens of the person when the provider names nobody but the person", async () => {
+  test("ends all customer tokens of the person when the logout token names the person alone", async () => {
     const { f, answers, browsers, sessions } = await openTwice(false);
     await f.idp.signOut(browsers[1].jar);
     expect(answers).toEqual([200]);
     expect([await stands(sessions[0]), await stands(sessions[1])]).toEqual([403, 403]);
   });
 
-  test("makes a code void that was not redeemed yet", async () => {
+  test("makes an unredeemed code void", async () => {
     const { f, browsers, sessions } = await openTwice(true);
     const { storefront } = sessions[0];
     const begun = storefront.begin();

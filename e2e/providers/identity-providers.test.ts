@@ -43,14 +43,14 @@ describe("latchkey doctor", () => {
       NO_COLOR: "1",
     });
 
-  test("finds nothing amiss with oidc-provider", async () => {
+  test("finds no fault of oidc-provider", async () => {
     const { code, stdout, stderr } = await doctor(honestUrl);
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toContain("5 met, 0 not met, 4 to be seen at the first sign-on");
     expect(stdout).toContain(`issuer   ${honestUrl}`);
   });
 
-  test("speaks JSON to programs", async () => {
+  test("writes JSON for programs", async () => {
     const { stdout } = await doctor(honestUrl, "--json");
     expect(JSON.parse(stdout)).toMatchObject({
       issuer: honestUrl,
@@ -67,7 +67,7 @@ describe("latchkey doctor", () => {
     ],
     ["R3", (d: object) => ({ ...d, require_pushed_authorization_requests: true }), "Do not demand it"],
   ])(
-    "says of a provider that misses %s what is wrong and what to do, and fails",
+    "explains what is wrong with a provider that misses %s, with the remedy, and fails",
     async (id, hook, remedy) => {
       hostile.hooks.discovery = hook;
       const { code, stdout } = await doctor(hostile.origin);
@@ -78,7 +78,7 @@ describe("latchkey doctor", () => {
     },
   );
 
-  test("says of one that cannot be read why", async () => {
+  test("explains why a provider cannot be read", async () => {
     const { code, stdout } = await doctor(`${hostile.origin}/nothing`);
     expect(code).toBe(1);
     expect(stdout).toMatch(/NOT MET +R5 /);
@@ -88,7 +88,7 @@ describe("latchkey doctor", () => {
     expect(stdout).toContain("0 met, 1 not met, 8 not known without the document");
   });
 
-  test("leaves open what a list that may be incomplete does not say", async () => {
+  test("does not decide what an incomplete list leaves open", async () => {
     hostile.hooks.discovery = (document) => ({ ...document, claims_supported: ["sub"] });
     const { code, stdout } = await doctor(` ${hostile.origin} `);
     hostile.hooks = {};
@@ -97,7 +97,7 @@ describe("latchkey doctor", () => {
     expect(stdout).toContain("to be seen at the first sign-on");
   });
 
-  test("shows the issuer that was found, and names the provider and its console when it recognises one", async () => {
+  test("shows the found issuer, and the provider's name and console when it recognises the provider", async () => {
     hostile.hooks.discovery = (document) => ({
       ...document,
       authorization_endpoint: `${hostile.origin}/realms/shop/protocol/openid-connect/auth`,
@@ -114,7 +114,7 @@ describe("latchkey doctor", () => {
     expect(other.stdout).toContain("names the issuer https://elsewhere.example/realm");
   });
 
-  test("does not look at what is not public unless it is told to", async () => {
+  test("does not request private addresses without the option for them", async () => {
     const { stdout } = await latchkey(["doctor", honestUrl], { NO_COLOR: "1" });
     expect(stdout).toContain("not one that may be asked");
     expect(stdout).toContain(`LATCHKEY_EGRESS_ALLOW=${honestUrl}`);
@@ -166,7 +166,7 @@ describe("the master key", () => {
   });
   afterAll(() => place.leave());
 
-  test("taken away too early: the service refuses to start and says what is missing (T53)", async () => {
+  test("removed too early: the service refuses to start and names the missing key (T53)", async () => {
     const { code, stderr } = await latchkey(["serve"], { ...place.env, LATCHKEY_MASTER_KEY: newKey });
     expect(code).toBe(1);
     expect(stderr).toContain("sealed with a master key that is not in LATCHKEY_MASTER_KEY");

@@ -42,7 +42,7 @@ const MEANT: readonly { what: RegExp; why: string }[] = [
 ];
 
 test.skipIf(!hasReleaseBefore)(
-  "what the release before took and answered, this one takes and answers, but for what is listed here",
+  "requests of the previous release are accepted and answered as before, with the listed exceptions",
   () => {
     const before = JSON.parse(readReleaseBefore("docs/openapi.json"));
     const found = breakagesOf(before, openapiDocument("https://keys.example") as unknown as Document);
@@ -141,7 +141,7 @@ describe("a breakage is found", () => {
     ],
   ])("in %s", (_, before, after, line) => expect(found(before, after)).toContain(line));
 
-  test("in nothing that only adds", () => {
+  test("in no pure addition", () => {
     const before = {
       takes: shape({ a: { ...text, maxLength: 9 } }, ["a"]),
       answers: shape({ a: { enum: ["x"] } }),

@@ -63,13 +63,13 @@ afterAll(async () => {
 const filesOf = (name: string) =>
   readdirSync(join(folder, "node_modules", name), { recursive: true, encoding: "utf8" });
 
-test("nothing is said at the installation that a stranger would have to read", () => {
+test("npm prints no warning at the installation", () => {
   expect(installed).not.toMatch(/deprecated|install-scripts/);
   expect(installed).toMatch(/added \d+ packages/);
 });
 
 test.each(["latchkey", "@latchkey/sdk"])(
-  "%s has no tests, and nothing that Node must strip of types",
+  "%s has no tests, and no TypeScript that Node must strip",
   (name) => {
     const files = filesOf(name);
     expect(files.length).toBeGreaterThan(10);
@@ -82,7 +82,7 @@ test.each(["latchkey", "@latchkey/sdk"])(
   },
 );
 
-test("the service has what the repository's has: every file of its own, and no dependency more or less", () => {
+test("the service has every source file of the repository and the same dependencies", () => {
   const sources = readdirSync(join(root, "packages/server/src"), { recursive: true, encoding: "utf8" })
     .filter((path) => /\.\w+$/.test(path) && !path.endsWith(".test.ts"))
     .map((path) => join("src", path.replace(/\.ts$/, ".js")));
@@ -98,7 +98,7 @@ test("the launcher of the package finds the Node that came with it", async () =>
   expect(version.stdout).toMatch(/^latchkey \d/);
 });
 
-describe("`npx latchkey dev` in the stranger's folder", () => {
+describe("`npx latchkey dev` in an empty folder", () => {
   let child: ChildProcess;
   let output = "";
   const addressOf = (what: string) => new RegExp(`${what} +(http://\\S+)`).exec(output)?.[1] as string;
@@ -127,7 +127,7 @@ describe("`npx latchkey dev` in the stranger's folder", () => {
     await until(() => child.exitCode !== null || child.signalCode !== null);
   });
 
-  test("has the console, with all that its page loads", async () => {
+  test("has the console, with every file that its page loads", async () => {
     const page = await (await fetch(`${addressOf("service")}/console/`)).text();
     const loaded = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path as string);
     expect(loaded.length).toBeGreaterThan(2);
@@ -135,7 +135,7 @@ describe("`npx latchkey dev` in the stranger's folder", () => {
       expect((await fetch(new URL(path, addressOf("service")))).status, path).toBe(200);
   });
 
-  test("has the shop with its modules, the practice provider and the reference", async () => {
+  test("has the shop with its modules, the practice provider and the API reference", async () => {
     const page = await (await fetch(addressOf("shop"))).text();
     const [, script] = /<script type="module" src="([^"]+)"/.exec(page) ?? [];
     const module = await (await fetch(new URL(script as string, addressOf("shop")))).text();
@@ -145,7 +145,7 @@ describe("`npx latchkey dev` in the stranger's folder", () => {
     expect((await fetch(addressOf("practice IdP"))).status).toBe(200);
   });
 
-  test("is used by a program with the SDK, in plain Node", async () => {
+  test("serves a program with the SDK, in plain Node", async () => {
     writeFileSync(
       join(folder, "shop.mjs"),
       `import { createStorefront } from "@latchkey/sdk";
@@ -159,7 +159,7 @@ describe("`npx latchkey dev` in the stranger's folder", () => {
   });
 });
 
-test("SHA256SUMS and the bills of materials go with the packages", async () => {
+test("SHA256SUMS and the bills of materials are released with the packages", async () => {
   const names = [`latchkey-${version}`, `latchkey-sdk-${version}`].flatMap((name) => [
     `${name}.cdx.json`,
     `${name}.tgz`,
@@ -169,7 +169,7 @@ test("SHA256SUMS and the bills of materials go with the packages", async () => {
   expect(stdout).toBe(names.map((name) => `${name}: OK\n`).join(""));
 });
 
-test("the bill of materials lists what npm installs with the service, in these versions, and what the console is made of", () => {
+test("the bill of materials lists the installed packages with their versions, and the packages of the console", () => {
   const bill = JSON.parse(readFileSync(join(released, `latchkey-${version}.cdx.json`), "utf8"));
   expect(bill).toMatchObject({ bomFormat: "CycloneDX", specVersion: "1.5" });
   type Component = { name: string; version: string; scope: string; purl: string };
@@ -195,7 +195,7 @@ test("the bill of materials lists what npm installs with the service, in these v
 describe.each(["latchkey", "@latchkey/sdk"])("the package %s", (name) => {
   const read = (file: string) => readFileSync(join(folder, "node_modules", name, file), "utf8");
 
-  test("says who may use it, where it comes from and what is in it", () => {
+  test("declares its licence, its origin and its contents", () => {
     const { repository, bugs, ...manifest } = JSON.parse(read("package.json"));
     for (const member of ["description", "license", "homepage", "engines", "exports", "files", "keywords"])
       expect(manifest[member], member).toBeTruthy();
@@ -220,7 +220,7 @@ describe.each(["latchkey", "@latchkey/sdk"])("the package %s", (name) => {
     }
   });
 
-  test("npm publish --dry-run warns of nothing", async () => {
+  test("npm publish --dry-run gives no warning", async () => {
     const tarball = tarballs.find((path) => path.includes("sdk") === name.includes("sdk")) as string;
     // The registry on this machine takes nothing, and a dry run sends nothing. Without any token npm warns of that alone.
     const token = { [`npm_config_//${new URL(registry.url).host}/:_authToken`]: "none" };

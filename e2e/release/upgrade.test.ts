@@ -103,9 +103,9 @@ async function work(
   expect((await send(here, token, "DELETE", `/v2/customers/${customer.data.id}`)).status).toBe(204);
 }
 
-describe.skipIf(!hasReleaseBefore)("the release before", () => {
+describe.skipIf(!hasReleaseBefore)("the previous release", () => {
   test.skipIf(!postgresEngine.isHere)(
-    "serves beside the one of today on PostgreSQL: what one does, the other knows (T52)",
+    "serves beside the current release on PostgreSQL: each sees the other's changes (T52)",
     async () => {
       database = await postgresEngine.create();
       place = await newPlace(database.url);
@@ -122,7 +122,7 @@ describe.skipIf(!hasReleaseBefore)("the release before", () => {
     },
   );
 
-  test("restarts on the SQLite file that the one of today has served, and the other way round", async () => {
+  test("restarts on a SQLite file that the current release has served, and the other way round", async () => {
     place = await newPlace();
     await stop(await start(place));
     const made = await createStore(place, "--rate-limit", "1000");
@@ -134,7 +134,7 @@ describe.skipIf(!hasReleaseBefore)("the release before", () => {
   });
 });
 
-describe.each(bothEngines)("the release of today on $name", (engine) => {
+describe.each(bothEngines)("the current release on $name", (engine) => {
   const clock = steadyClock();
   const next: Migration = {
     version: 9001,
@@ -159,14 +159,17 @@ describe.each(bothEngines)("the release of today on $name", (engine) => {
     await storage.close();
   }
 
-  test.skipIf(!engine.isHere)("starts and serves on tables to which the next release has added", async () => {
-    await migrateTo([...migrations, next]);
-    const { url } = await start(place as Place);
-    await work(url, url, await createStore(place as Place, "--rate-limit", "1000"));
-  });
+  test.skipIf(!engine.isHere)(
+    "starts and serves on tables with the additions of the next release",
+    async () => {
+      await migrateTo([...migrations, next]);
+      const { url } = await start(place as Place);
+      await work(url, url, await createStore(place as Place, "--rate-limit", "1000"));
+    },
+  );
 
   test.skipIf(!engine.isHere)(
-    "does not start on tables that a later release has taken from, and says why",
+    "does not start on tables that a later release has reduced, and explains why",
     async () => {
       await migrateTo([...migrations, next, contract]);
       const { code, stderr } = await latchkey(["serve"], (place as Place).env);

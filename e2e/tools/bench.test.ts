@@ -41,13 +41,13 @@ describe("the load generator", () => {
       "abcde",
     ],
     ["without a body", "HTTP/1.1 204 No Content\r\n\r\n", ""],
-  ])("reads an answer %s whole, however its bytes arrive", async (_, bytes, body) => {
+  ])("reads an answer %s completely, however its bytes arrive", async (_, bytes, body) => {
     const client = createHttpClient();
     undo.push(client.close);
     expect((await client.send({ url: await answering(bytes) })).body).toBe(body);
   });
 
-  test("sends back every cookie that it was given, without its attributes", async () => {
+  test("returns every received cookie, without its attributes", async () => {
     const client = createHttpClient();
     undo.push(client.close);
     const head = "HTTP/1.1 303 See Other\r\nLocation: /on\r\nSet-Cookie: a=1; Path=/\r\nset-cookie: b=2\r\n";
@@ -55,7 +55,7 @@ describe("the load generator", () => {
     expect([answer.status, answer.header("location"), answer.cookies()]).toEqual([303, "/on", "a=1; b=2"]);
   });
 
-  test("opens no more connections than it may, and sends the rest when one of them is free", async () => {
+  test("opens no more connections than allowed, and queues the other requests", async () => {
     let connections = 0;
     const server = createHttpServer((_, response) => void setImmediate(() => response.end("{}")));
     server.on("connection", () => connections++);
@@ -70,7 +70,7 @@ describe("the load generator", () => {
   });
 });
 
-test("of several rounds the one in the middle counts, or half way between the two in the middle", () => {
+test("the result of several rounds is the median", () => {
   expect(figureOf([3, 1, 2])).toEqual({ median: 2, low: 1, high: 3 });
   expect(figureOf([4, 1, 2, 3]).median).toBe(2.5);
 });
@@ -94,7 +94,7 @@ describe("a round", () => {
   };
   const AWAY = 'expected 200, got 503: {"errors":[{"code":"storage_unavailable"}]}';
 
-  test("in which our database did not answer is measured again, three times at most, and says so", async () => {
+  test("in which the service's database did not answer is repeated, three times at most, and reported", async () => {
     expect((await measure()).repeated).toBe(0);
     expect((await measure(AWAY, AWAY, AWAY)).repeated).toBe(3);
     await expect(measure(AWAY, AWAY, AWAY, AWAY)).rejects.toThrow("storage_unavailable");
@@ -105,7 +105,7 @@ describe("a round", () => {
   });
 });
 
-test("words narrow a run: all of them must be there, a comma is an or", () => {
+test("words select a run: all of them must match, a comma means or", () => {
   const only = readOnly("Redeem sqlite, authorize");
   const names = ["redeem sqlite", "redeem postgres", "authorize postgres", "read key sqlite"];
   expect(names.filter((name) => isWanted({ only }, name))).toEqual(["redeem sqlite", "authorize postgres"]);
@@ -114,7 +114,7 @@ test("words narrow a run: all of them must be there, a comma is an or", () => {
 
 describe.each(engines)("seeding on $name", ({ isHere, create }) => {
   test.skipIf(!isHere)(
-    "fills a new database with rows that belong together, and leaves one alone that is filled",
+    "fills a new database with consistent rows, and leaves a filled one unchanged",
     async () => {
       const { url: databaseUrl, drop } = await create();
       const counts = { customers: 120, signOns: 150, tokens: 130, keys: 60, stores: 3 };

@@ -27,23 +27,23 @@ describe("the simulation", () => {
     expect(simulate("exact", { ...STORM, seed: 8 }).served).not.toEqual(simulate("exact", STORM).served);
   });
 
-  test("decides about every request, once", () => {
+  test("decides each request once", () => {
     const totals = WAYS.map((way) => simulate(way, STORM).asked.reduce((sum, asked) => sum + asked, 0));
     expect(new Set(totals).size).toBe(1);
     expect(totals[0]).toBeGreaterThan(10_000);
   });
 
-  test.each(WAYS)("%s refuses nobody within a floor, whatever the network does", (way) => {
+  test.each(WAYS)("%s refuses no request within a floor, whatever the network does", (way) => {
     expect(simulate(way, STORM).floorsRefused).toBe(0);
   });
 
-  test.each(WAYS)("%s makes nobody wait longer than the patience", (way) => {
+  test.each(WAYS)("%s delays no request beyond the patience", (way) => {
     expect(simulate(way, STORM).waitedMostMs).toBeLessThan(PATIENCE_MS + 0.001);
   });
 });
 
 describe("exact", () => {
-  test("serves no more than the limit once its first second's worth is gone, and independent instances do", () => {
+  test("serves no more than the limit after its first second; independent instances serve more", () => {
     const [, ...served] = simulate("exact", SHORT).served;
     for (const second of served) expect(second).toBeLessThanOrEqual(SHORT.rateLimit);
     expect(Math.max(...served)).toBeGreaterThan(SHORT.rateLimit * 0.95);
@@ -51,19 +51,19 @@ describe("exact", () => {
       expect(second).toBeGreaterThan(SHORT.rateLimit * 2);
   });
 
-  test("is exact again within a second after the counter is back", () => {
+  test("is exact again within a second after the counter's return", () => {
     const { served } = simulate("exact", STORM);
     expect(served[5]).toBeLessThanOrEqual(STORM.rateLimit);
   });
 
-  test("leaves those who ask for little what they ask for, and shares the rest alike", () => {
+  test("gives keys with little use what they request, and shares the rest equally", () => {
     const { smallServed, fairness } = simulate("exact", SHORT);
     expect(smallServed).toBeGreaterThan(0.99);
     for (const index of fairness.slice(1)) expect(index).toBeGreaterThan(0.98);
   });
 });
 
-test("what is planned for the same time happens in the order in which it was planned", () => {
+test("events of the same time run in the order in which they were planned", () => {
   const queue = createQueue();
   const happened: string[] = [];
   for (const [time, name] of [
@@ -79,7 +79,7 @@ test("what is planned for the same time happens in the order in which it was pla
   expect(happened.join("")).toBe("abcde");
 });
 
-test("the picture has a row for each way, and colours for light and dark", () => {
+test("the picture has a row for each mode, and colours for light and dark", () => {
   const svg = plotLimiter(
     SHORT,
     WAYS.map((way) => simulate(way, SHORT)),
@@ -89,7 +89,7 @@ test("the picture has a row for each way, and colours for light and dark", () =>
   expect(svg).not.toMatch(/NaN|undefined|Infinity/);
 });
 
-test("bench/results has what the simulation gives: run `npm run simulate:limiter`", () => {
+test("bench/results has the figures of the simulation: run `npm run simulate:limiter`", () => {
   for (const [name, text] of Object.entries(limiterResults().files))
     expect(readFileSync(new URL(`../../bench/results/${name}`, import.meta.url), "utf8"), name).toBe(text);
 });

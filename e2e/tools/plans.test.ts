@@ -47,7 +47,7 @@ describe.each(engines)("a statement on $name", (engine) => {
     ],
     ["reads all of a table that stays small", "select * from signing_keys order by signs_from"],
     ["writes a row", "insert into deleted_profiles (id, store_id, former_profile_ids) values (?, ?, ?)"],
-  ])("that %s costs the same with a million rows", async (_, statement) => {
+  ])("that %s passes: it costs the same with a million rows", async (_, statement) => {
     expect(await faults(statement)).toBe("");
   });
 
@@ -72,12 +72,9 @@ describe.each(engines)("a statement on $name", (engine) => {
   // SQLite does not say what it throws away.
   if (engine.name === "sqlite") return;
 
-  test.skipIf(!engine.isHere)(
-    "that throws away most of what it reads does not pass, limit or not",
-    async () => {
-      const statement =
-        "select * from customers where store_id = ? and external_ref = ? order by created_at, id limit ?";
-      expect(await faults(statement)).toMatch(/customers/);
-    },
-  );
+  test.skipIf(!engine.isHere)("that discards most of its rows does not pass, limit or not", async () => {
+    const statement =
+      "select * from customers where store_id = ? and external_ref = ? order by created_at, id limit ?";
+    expect(await faults(statement)).toMatch(/customers/);
+  });
 });

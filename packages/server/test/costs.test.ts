@@ -202,7 +202,7 @@ function expectNear(what: string, found: number, wanted: number, part: number): 
 
 const binaries = findProgram("postgres");
 
-describe("each kind of request costs what docs/scale.md says", () => {
+describe("each kind of request costs the figure of docs/scale.md", () => {
   test("on SQLite", async () => {
     const database = await sqliteEngine.create();
     const path = database.url.slice("sqlite:".length);

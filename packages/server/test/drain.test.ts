@@ -55,7 +55,7 @@ function client() {
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 
-test("a connection on which nothing comes is ended; what comes on it afterwards is not carried out", async () => {
+test("an idle connection is closed; a later request on it is not carried out", async () => {
   const { socket, heard, ended } = client();
   socket.write(get("/first"));
   await until(() => heard().includes("well"));
@@ -69,7 +69,7 @@ test("a connection on which nothing comes is ended; what comes on it afterwards 
   expect(asked).toEqual(["/first"]);
 });
 
-test("a connection that is kept lives on after the last new one was taken: what comes on it within the grace is answered", async () => {
+test("a kept connection outlives the last new connection: a request within the grace period is answered", async () => {
   const { socket, heard, ended } = client();
   socket.write(get("/first"));
   await until(() => heard().includes("well"));
@@ -83,7 +83,7 @@ test("a connection that is kept lives on after the last new one was taken: what 
   expect(heard()).toMatch(/connection: close\r\n(.+\r\n)*\r\nwell$/i);
 });
 
-test("a connection that has sent nothing yet is ended, too", async () => {
+test("a connection without a request yet is closed too", async () => {
   const { socket, ended } = client();
   await until(() => accepted);
   draining.begin(0);
@@ -91,7 +91,7 @@ test("a connection that has sent nothing yet is ended, too", async () => {
   socket.end();
 });
 
-test("a request that has begun to arrive is waited for, and its answer ends the connection", async () => {
+test("a partly received request is waited for, and its answer ends the connection", async () => {
   const { socket, heard, ended } = client();
   const text = get("/slow");
   socket.write(text.slice(0, 20));
@@ -106,7 +106,7 @@ test("a request that has begun to arrive is waited for, and its answer ends the 
   socket.end();
 });
 
-test("an answer under way says Connection: close, and is waited for", async () => {
+test("an answer under way has Connection: close, and is waited for", async () => {
   answer = Promise.withResolvers<Answer>();
   const { socket, heard, ended } = client();
   socket.write(get("/under-way"));
@@ -121,7 +121,7 @@ test("an answer under way says Connection: close, and is waited for", async () =
   expect(heard()).toContain("at last");
 });
 
-test("an answer whose beginning was out before is sent to its end, and then its connection is ended", async () => {
+test("an answer whose head was sent before is completed, and then its connection is closed", async () => {
   answer = Promise.withResolvers<Answer>();
   const rest = Promise.withResolvers<void>();
   const { socket, heard, ended } = client();
@@ -144,7 +144,7 @@ test("an answer whose beginning was out before is sent to its end, and then its 
   socket.end();
 });
 
-test("a request that came before the answer to the one ahead of it was out is answered, too", async () => {
+test("a pipelined request that came before the previous answer was sent is answered too", async () => {
   const [first, second] = [Promise.withResolvers<Answer>(), Promise.withResolvers<Answer>()];
   const rest = Promise.withResolvers<void>();
   const { socket, heard, ended } = client();
@@ -172,7 +172,7 @@ test("a request that came before the answer to the one ahead of it was out is an
   socket.end();
 });
 
-test("a connection that has ended is forgotten: nothing is done for it any more", async () => {
+test("a closed connection is forgotten", async () => {
   const { socket } = client();
   await until(() => accepted);
   const served = accepted as Socket;
@@ -186,7 +186,7 @@ test("a connection that has ended is forgotten: nothing is done for it any more"
   expect(count).toBe(0);
 });
 
-test("what does not end by itself is cut off", async () => {
+test("a connection that does not end is cut off", async () => {
   answer = Promise.withResolvers<Answer>();
   const { socket } = client();
   const closed = once(socket, "close");

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => latchkey.close());
 
-test("a key id that nobody knows makes us look into the database once a second, however many bring it (A45)", async () => {
+test("an unknown key id causes one database read a second, however many requests have it (A45)", async () => {
   const { storage, clock, keyring } = latchkey;
   let reads = 0;
   const watched = {
@@ -36,7 +36,7 @@ test("a key id that nobody knows makes us look into the database once a second, 
   expect(reads).toBe(before + 1);
 });
 
-test("the first key is there for whoever made it, although another read was begun before and ends after", async () => {
+test("the first key is visible to the instance that made it, although an older read ends later", async () => {
   const empty = await createTestApp();
   const { storage, clock, keyring } = empty;
   const [readBefore, madeOne] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -70,7 +70,7 @@ test("the first key is there for whoever made it, although another read was begu
   await empty.close();
 });
 
-test("a token that was read before is read again without its signature, and not after its key was taken away", async () => {
+test("a verified token is parsed again without its signature, but not after its key was removed", async () => {
   const { storage, clock, keyring } = latchkey;
   const deps = { storage, clock, keyring };
   const keys = createSigningKeys({ ...deps, customerTokenSeconds: 86_400 });
@@ -83,7 +83,7 @@ test("a token that was read before is read again without its signature, and not 
   expect(await keys.readSigned(text)).toBeUndefined();
 });
 
-test("a token with another signature is refused, although the same one was read before", async () => {
+test("a token with another signature is refused, although the same token was verified before", async () => {
   const { storage, clock, keyring } = latchkey;
   const keys = createSigningKeys({ storage, clock, keyring, customerTokenSeconds: 86_400 });
   const signer = await keys.current();
@@ -93,7 +93,7 @@ test("a token with another signature is refused, although the same one was read 
   expect(await keys.readSigned(mixed)).toBeUndefined();
 });
 
-test("a key that cannot be opened is passed over: the others go on signing, and tidying up says so", async () => {
+test("a key that cannot be opened is skipped: the others still sign, and the tidying reports it", async () => {
   const own = await createTestApp();
   const { storage, clock, keyring } = own;
   const { kid } = await createSigningKeys({ storage, clock, keyring, customerTokenSeconds: 60 }).current();
@@ -105,7 +105,7 @@ test("a key that cannot be opened is passed over: the others go on signing, and 
   await own.close();
 });
 
-test("keys that were replaced are not used any more, also where the new ones cannot be opened", async () => {
+test("replaced keys are not used any more, also where the new ones cannot be opened", async () => {
   const own = await createTestApp();
   const { storage, clock, keyring } = own;
   const keys = createSigningKeys({ storage, clock, keyring, customerTokenSeconds: 60 });

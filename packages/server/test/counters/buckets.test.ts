@@ -38,14 +38,14 @@ describe("a bucket", () => {
     return () => cap.take("somebody");
   };
 
-  test("holds its burst and no more, however long nobody takes from it", async () => {
+  test("holds its burst and no more, however long it is not used", async () => {
     const take = capOf3();
     expect(await countIn(take)).toBe(3);
     serverMs += 100_000;
     expect(await countIn(take)).toBe(3);
   });
 
-  test("loses nothing when the server's clock is set back, and fills on from there", async () => {
+  test("loses nothing when the server's clock is set back, and fills from there", async () => {
     const take = capOf3();
     expect(await take()).toBeUndefined();
     serverMs -= 3_600_000;
@@ -54,7 +54,7 @@ describe("a bucket", () => {
     expect(await countIn(take)).toBe(1);
   });
 
-  test("that is empty when the server's clock is set back fills on from there, too", async () => {
+  test("that is empty when the server's clock is set back fills from there", async () => {
     const take = capOf3();
     expect(await countIn(take)).toBe(3);
     serverMs -= 3_600_000;
@@ -64,10 +64,10 @@ describe("a bucket", () => {
   });
 });
 
-describe("what is kept in Valkey", () => {
+describe("an entry in Valkey", () => {
   const secondsLeft = async (name: string) => Number((await server.say(`TTL ${name}`)).slice(1));
 
-  test("of a bucket lasts until an empty one would be full: sooner, somebody would find a new one", async () => {
+  test("of a bucket lasts until an empty bucket would be full; an earlier end would refill it", async () => {
     const log = silentLog;
     const own = await openValkey({ urls: [server.url], log, answerWithinMs: PATIENT_MS });
     const cap = createCap({ clock: handClock(), valkey: own }, { name: "test", rate: 0.01, burst: 3 });
@@ -78,7 +78,7 @@ describe("what is kept in Valkey", () => {
     expect(left).toBeLessThanOrEqual(300);
   });
 
-  test("of sources that are known lasts thirty days after the last of them, and has none that is older", async () => {
+  test("of known sources lasts thirty days after the last of them, and drops older ones", async () => {
     const throttle = createSignInThrottle({ clock: handClock(), valkey });
     const from = (source: string) => ({ storeId: "store", emailKey: "ada", source, isBackOffice: false });
     await throttle.succeeded(from("192.0.2.1"));
@@ -98,7 +98,7 @@ describe("a sign-in with a password", () => {
     isBackOffice: false,
   });
 
-  test("that more than one bucket refuses waits for the one that takes longest", async () => {
+  test("that several buckets refuse waits for the slowest one", async () => {
     const throttle = createSignInThrottle({ clock: handClock(), valkey });
     expect(await countIn(() => throttle.check(attempt("ada@shop.example")))).toBe(PAIR.burst);
     let others = 0;
@@ -109,7 +109,7 @@ describe("a sign-in with a password", () => {
     expect(await throttle.check(attempt("ada@shop.example"))).toBe(1 / PAIR.perSecond);
   });
 
-  test("has all of its attempts again after a success, and not more", async () => {
+  test("has all attempts again after a success, and no more", async () => {
     const throttle = createSignInThrottle({ clock: handClock(), valkey });
     const take = () => throttle.check(attempt("ada@shop.example"));
     expect(await take()).toBeUndefined();
@@ -119,7 +119,7 @@ describe("a sign-in with a password", () => {
     expect(await countIn(take)).toBe(PAIR.burst);
   });
 
-  test("from a source that is known is spared what strangers do to the account, for thirty days", async () => {
+  test("from a known source is not affected by strangers' attempts at the account, for thirty days", async () => {
     const throttle = createSignInThrottle({ clock: handClock(), valkey });
     const owner = () => throttle.check(attempt("ada@shop.example", "192.0.2.1"));
     expect(await owner()).toBeUndefined();

@@ -54,7 +54,7 @@ async function fail({ note }: Health, times: number): Promise<void> {
 const statusOf = ({ healthOf }: Health) => healthOf("a")?.status;
 
 describe("health of identity providers, while Valkey", () => {
-  test("is stopped, goes on from what each instance knew; when it is back, what is there counts", async () => {
+  test("is stopped, continues from what each instance knew; afterwards the state in Valkey counts", async () => {
     const { here, there, away, back } = await startTwo();
     await fail(here, 5);
     await there.refresh();
@@ -86,7 +86,7 @@ describe("health of identity providers, while Valkey", () => {
     expect([statusOf(here), statusOf(there)]).toEqual(["down", "down"]);
   });
 
-  test("is flushed, is forgotten by all within a refresh, and found out anew", async () => {
+  test("is flushed, is forgotten by every instance within a refresh, and measured again", async () => {
     const { here, there } = await startTwo();
     await fail(here, 5);
     await there.refresh();
@@ -99,7 +99,7 @@ describe("health of identity providers, while Valkey", () => {
     expect([statusOf(here), statusOf(there)]).toEqual(["down", "down"]);
   });
 
-  test("stands still, is noted by who is asked, without waiting; what Valkey has kept is read when it goes on", async () => {
+  test("is paused, is recorded by the instance that made the call, without waiting; afterwards the state in Valkey is read", async () => {
     const { here } = await startTwo();
     const hurried = await connect(50);
     const there = createHealth({ clock, valkey: hurried });
@@ -122,7 +122,7 @@ describe("health of identity providers, while Valkey", () => {
   });
 });
 
-test("a provider that fails on one instance is down on the other within a second, in profile, readiness and log", async () => {
+test("a provider that fails on one instance is down on the other within a second: profile, readiness and log", async () => {
   const idp = await startHostileIdp();
   closing.push(idp.close);
   const allowedOrigins = [idp.origin];

@@ -79,7 +79,7 @@ async function served(of: readonly Instance[], asked: number, keyId?: string): P
 const ALONE = POOL + Math.ceil(POOL / 10);
 
 describe("several instances", () => {
-  test("serve together what one would serve, at once and in every second after it", async () => {
+  test("serve together as much as one instance would, at once and in every later second", async () => {
     const two = await startTwo(PATIENT_MS);
     expect(await served(two, 100)).toBe(ALONE);
     for (let second = 0; second < 5; second++) {
@@ -88,14 +88,14 @@ describe("several instances", () => {
     }
   });
 
-  test("keep a reservation together: the key has it once, wherever it asks", async () => {
+  test("share a reservation: the key has it once, on any instance", async () => {
     const two = await startTwo(PATIENT_MS);
     await served(two, 100);
     // And the one that the pool still has for who comes new.
     expect(await served(two, 100, "own")).toBe(capacityOf(FLOOR) + 1);
   });
 
-  test("that find Valkey empty serve a second's worth and the reserve once more, all together", async () => {
+  test("that find Valkey empty serve one more second's worth and the reserve, all together", async () => {
     const two = await startTwo(PATIENT_MS);
     await served(two, 100);
     await server.say("FLUSHALL");
@@ -104,7 +104,7 @@ describe("several instances", () => {
   });
 });
 
-test("what is kept of a store expires by itself ten seconds after its last use", async () => {
+test("the state of a store expires ten seconds after its last use", async () => {
   const instance = await start(PATIENT_MS);
   // Several in one second, of which only the first moves the expiry.
   for (const source of ["192.0.2.1", "192.0.2.2", "192.0.2.1"])
@@ -122,7 +122,7 @@ test("what is kept of a store expires by itself ten seconds after its last use",
   }
 });
 
-test("of a key a thousand sources are remembered, also in Valkey", async () => {
+test("a key has at most a thousand remembered sources, also in Valkey", async () => {
   const { limiter } = await start(PATIENT_MS, () => clock.monotonicMs());
   const allowance = { revision: 1, rateLimit: 100_000, totalReserved: 0, reserved: 0 };
   const draw = { storeId: "store", keyId: "public", allowance, administration: false };
@@ -132,7 +132,7 @@ test("of a key a thousand sources are remembered, also in Valkey", async () => {
   expect(await server.say("HLEN lk:{store}:2:sources:public")).toBe(":1000\r\n");
 });
 
-test("sources are remembered while they are served, also where their key's program is the first to ask in every second", async () => {
+test("a source stays remembered while it is served, also when the key's program is the first in every second", async () => {
   const { limiter } = await start(PATIENT_MS, () => clock.monotonicMs());
   const allowance = { revision: 1, rateLimit: 100, totalReserved: 0, reserved: 0 };
   const draw = { storeId: "store", keyId: "both", allowance, administration: false };
@@ -146,7 +146,7 @@ test("sources are remembered while they are served, also where their key's progr
   expect(leftMs).toBeGreaterThan(5000);
 });
 
-test("a server's clock that is set back stops nothing: what flows in goes on from there", async () => {
+test("a server's clock that is set back does not stop refilling", async () => {
   let aheadMs = 0;
   const instance = await start(PATIENT_MS, () => clock.monotonicMs() + aheadMs);
   await served([instance], 100);
@@ -156,7 +156,7 @@ test("a server's clock that is set back stops nothing: what flows in goes on fro
   expect(await served([instance], 100)).toBe(POOL);
 });
 
-test("a server's clock that is set back shuts nobody out: who had most by then still shares with who comes new", async () => {
+test("a server's clock that is set back excludes no source: the source with the largest share still shares with a new one", async () => {
   let aheadMs = 0;
   const instance = await start(PATIENT_MS, () => clock.monotonicMs() + aheadMs);
   await served([instance], 100, "before");
@@ -176,8 +176,8 @@ const faults: [string, () => unknown, () => unknown][] = [
   ["in a black hole", () => proxy.blackHole(), () => proxy.mend()],
 ];
 
-describe.each(faults)("while Valkey is %s", (_, begin, end) => {
-  test("floors are never refused, each of two instances gives half of the pool, and then all is exact again (T47)", async () => {
+describe.each(faults)("Valkey that is %s", (_, begin, end) => {
+  test("floors are still served, each of two instances gives half of the pool, and afterwards the limit is exact again (T47)", async () => {
     const two = await startTwo(AS_IN_PRODUCTION_MS);
     const [one] = two;
     /** Whoever decides says what there is to share. A busy machine can miss an answer, so this may take some tries. */
@@ -203,8 +203,8 @@ describe.each(faults)("while Valkey is %s", (_, begin, end) => {
   });
 });
 
-describe("time", () => {
-  test("nobody waits for Valkey longer than 50 ms, and after that nobody waits at all", async () => {
+describe("waiting for Valkey", () => {
+  test("takes at most 50 ms, and no time after the first failure", async () => {
     const instance = await start(AS_IN_PRODUCTION_MS);
     const waitedMs = await quickest(100, async () => {
       server.resume();
@@ -222,18 +222,15 @@ describe("time", () => {
     expect(instance.limiter.take({ ...draw, allowance })).not.toBeInstanceOf(Promise);
   });
 
-  test.each(faults)(
-    "when it was %s, Valkey decides again within a second of its return",
-    async (_, begin, end) => {
-      const { valkey } = await start(AS_IN_PRODUCTION_MS);
-      const tookMs = await quickest(1000, async () => {
-        await until(() => !valkey.isAway());
-        await begin();
-        await until(valkey.isAway);
-        await end();
-        return until(() => !valkey.isAway());
-      });
-      expect(tookMs).toBeLessThan(1000);
-    },
-  );
+  test.each(faults)("ends within a second of the return of a Valkey that was %s", async (_, begin, end) => {
+    const { valkey } = await start(AS_IN_PRODUCTION_MS);
+    const tookMs = await quickest(1000, async () => {
+      await until(() => !valkey.isAway());
+      await begin();
+      await until(valkey.isAway);
+      await end();
+      return until(() => !valkey.isAway());
+    });
+    expect(tookMs).toBeLessThan(1000);
+  });
 });

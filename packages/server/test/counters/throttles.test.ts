@@ -105,7 +105,7 @@ describe("guesses of a password", () => {
     expect(await guess(5)).toBe(1);
   });
 
-  test("leave no address, e-mail or password to read in Valkey", async () => {
+  test("leave no address, e-mail or password in plain text in Valkey", async () => {
     await start();
     await guess(3);
     await signIn(PASSWORD);
@@ -115,7 +115,7 @@ describe("guesses of a password", () => {
       expect(key).toMatch(/^lk:\{[\w-]+\}:sign-in:(familiar|(pair|source|account):[0-9a-f]{32})$/);
   });
 
-  test("who has signed in through one instance is spared on the other what strangers do to the account", async () => {
+  test("a source that signed in on one instance is not affected on the other by strangers' attempts at the account", async () => {
     await start();
     const home = "203.0.113.7";
     const [here, there] = instances as [TestApp, TestApp];
@@ -129,7 +129,7 @@ describe("guesses of a password", () => {
     expect(await signIn(PASSWORD, { app: there.app, peer: home })).toBe("signed in");
   });
 
-  test("begin no new five when Valkey is stopped, nor when it comes back empty, nor when it is flushed", async () => {
+  test("get no new five when Valkey is stopped, comes back empty or is flushed", async () => {
     await start();
     expect(await guess(10)).toBe(5);
     await server.stop();
@@ -143,7 +143,7 @@ describe("guesses of a password", () => {
     expect(await guess(10)).toBe(0);
   });
 
-  test("are each instance's part while Valkey stands still, and nobody waits for it", async () => {
+  test("are divided among the instances while Valkey is paused, without waiting", async () => {
     await start(50);
     await until(() => counters.every((valkey) => valkey.instances() === 2));
     server.pause();
@@ -154,7 +154,7 @@ describe("guesses of a password", () => {
     expect(await guess(20)).toBeLessThanOrEqual(1);
   });
 
-  test("an owner who mistyped has all attempts again after a success, wherever the mistakes were", async () => {
+  test("an owner who mistyped has all attempts again after a success, on whichever instance the mistakes were", async () => {
     await start();
     const [here, there] = instances as [TestApp, TestApp];
     for (let time = 0; time < 4; time++) await signIn("wrong horse", { app: there.app });
@@ -173,7 +173,7 @@ describe("requests without a good token", () => {
     return count;
   };
 
-  test("of one source have one burst over all instances, and none when Valkey comes back empty or is flushed", async () => {
+  test("of one source have one burst over all instances, and no second one when Valkey comes back empty or is flushed", async () => {
     await start();
     expect(await served(300)).toBe(ANONYMOUS.burst);
     // One that has missed beats on a busy machine is not counted by the other, which would take the whole for its part.
@@ -193,7 +193,7 @@ describe("requests without a good token", () => {
   });
 });
 
-test("tries of discovery addresses are one store's over all instances", async () => {
+test("attempts at discovery addresses are counted per store over all instances", async () => {
   await start();
   const realm = (await store.call(getAuthenticationSettings)).body.data.realm_id;
   const token = await store.token();

@@ -50,7 +50,7 @@ describe.each(engines)("the list of events on $name", (engine) => {
 
   const list = async (query: string) => (await store.call(listEvents, { query })).body;
 
-  test("200: all of it, oldest first, numbered from 1 without a gap", async () => {
+  test("200: every event, oldest first, numbered from 1 without a gap", async () => {
     expect(all.map(({ sequence }) => sequence)).toEqual(all.map((_, at) => String(at + 1)));
     expect(typesOf(all).slice(0, 4)).toEqual([
       "application_key.created",
@@ -61,7 +61,7 @@ describe.each(engines)("the list of events on $name", (engine) => {
     expect(all).toHaveLength(13);
   });
 
-  test("what one request changed is found by its id, and by no other's", async () => {
+  test("the changes of one request are found by its request id, and by no other", async () => {
     const ownDatabase = await engine.create();
     const own = await createTestApp({ databaseUrl: ownDatabase.url });
     // Ids of requests are made by the clock of the machine.
@@ -93,7 +93,7 @@ describe.each(engines)("the list of events on $name", (engine) => {
     await ownDatabase.drop();
   });
 
-  test("each event's digest and hash can be made again by whoever reads it (wire 16)", () => {
+  test("each event's digest and hash can be recomputed by a reader (wire 16)", () => {
     const sha256 = (...parts: (string | Buffer)[]) =>
       createHash("sha256")
         .update(Buffer.concat(parts.map((part) => Buffer.from(part))))
@@ -107,7 +107,7 @@ describe.each(engines)("the list of events on $name", (engine) => {
     }
   });
 
-  test("pages follow each other by links.next; the last says where to go on", async () => {
+  test("pages follow by links.next; the last one has the number to continue from", async () => {
     const seen: string[] = [];
     let query = "page[limit]=3";
     for (let pages = 0; pages < 5; pages++) {
@@ -149,7 +149,7 @@ describe.each(engines)("the list of events on $name", (engine) => {
     }),
   });
 
-  test("of many types a page of events is read, and not a page for each", async () => {
+  test("many types cost one page of reading, not one page for each type", async () => {
     let read = 0;
     const storage = seeing((rows) => {
       read += rows.filter((row) => "data" in row).length;
@@ -160,7 +160,7 @@ describe.each(engines)("the list of events on $name", (engine) => {
     expect(read).toBe(4);
   });
 
-  test("a page from which retention takes events while it is read is no last page", async () => {
+  test("a page that retention shortens while it is read is not the last page", async () => {
     const { store: other } = await latchkey.createStore();
     const by = byService(other.id);
     const about = { subject: other.id, resource: { type: "store", id: other.id } };
@@ -204,7 +204,7 @@ describe.each(engines)("the list of events on $name", (engine) => {
     expect(found).toEqual(all.filter(({ time }) => isMeant(Date.parse(time) - start)));
   });
 
-  test("a filter that few of very many events fulfil gives short pages that lead on, and not one long wait", async () => {
+  test("a filter that few of many events match gives short pages with a next link, not one long wait", async () => {
     const { storage, clock } = latchkey;
     const other = await latchkey.createStore();
     const by = byService(other.store.id);
@@ -228,7 +228,7 @@ describe.each(engines)("the list of events on $name", (engine) => {
     expect(await readLog(latchkey, other, tooOld)).toEqual([]);
   });
 
-  test("what is not meant is passed over in few statements, however short the page and whatever the types (T38)", async () => {
+  test("events of other types are skipped in few statements, however short the page and whatever the types (T38)", async () => {
     const { storage, clock } = latchkey;
     const other = await latchkey.createStore();
     const many = Array.from({ length: 1000 }, () => ({
@@ -250,7 +250,7 @@ describe.each(engines)("the list of events on $name", (engine) => {
     expect(statements).toBeLessThan(30);
   });
 
-  test("400 for types and numbers that are none", async () => {
+  test("400 for unknown types and invalid numbers", async () => {
     for (const query of [
       "after=-1",
       "after=x",
@@ -262,7 +262,7 @@ describe.each(engines)("the list of events on $name", (engine) => {
       expect((await store.call(listEvents, { query })).code, query).toBe("parameter_invalid");
   });
 
-  test("another store has its own log, and sees nothing of this one", async () => {
+  test("another store has its own log, without these events", async () => {
     const other = await latchkey.createStore();
     const events = await readLog(latchkey, other);
     expect(typesOf(events)).toEqual(["application_key.created", "authentication_realm.created"]);

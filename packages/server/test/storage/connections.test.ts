@@ -58,7 +58,7 @@ describe("connections to PostgreSQL", () => {
       (error) => error,
     );
 
-  test("a BEGIN that was carried out too late is on no connection that is used again: what is acknowledged is there", async () => {
+  test("a BEGIN that was carried out too late leaves its connection unused: acknowledged writes are there", async () => {
     const storage = await open();
     const { store } = await newStore(storage);
     proxy.hold();
@@ -71,7 +71,7 @@ describe("connections to PostgreSQL", () => {
   });
 
   test.each(["begin", "update", "commit"])(
-    "a transaction whose %s is not answered leaves nothing behind that others wait for",
+    "a transaction without an answer to its %s leaves no lock behind",
     async (statement) => {
       const storage = await open();
       const { store } = await newStore(storage);
@@ -83,7 +83,7 @@ describe("connections to PostgreSQL", () => {
     },
   );
 
-  test("a begin that the server does not carry out takes the statement that came with it along", async () => {
+  test("a BEGIN that the server does not carry out cancels the statement that was sent with it", async () => {
     const storage = await open();
     const { store } = await newStore(storage);
     const revision = async () =>
@@ -104,7 +104,7 @@ describe("connections to PostgreSQL", () => {
     expect(await revision()).toBe(before + 1);
   });
 
-  test("what the server refuses says who asked, not how the answer was read", async () => {
+  test("a refusal of the server names the caller, not the parser of the answer", async () => {
     const storage = await open();
     const nowhere = (db: Storage["db"]) =>
       db
@@ -119,7 +119,7 @@ describe("connections to PostgreSQL", () => {
     }
   });
 
-  test("connections that fell silent are all replaced when the first of them is found out", async () => {
+  test("silent connections are all replaced when the first of them is found", async () => {
     const storage = await open();
     const { store } = await newStore(storage);
     // All ten are open and idle.
@@ -140,7 +140,7 @@ describe("connections to PostgreSQL", () => {
     expect(await seenName(store.id)).toBe("name 11");
   });
 
-  test("a crowd after a quiet time is a crowd, although nothing was heard from the server lately", async () => {
+  test("many requests after a quiet time are served, although the server sent nothing lately", async () => {
     const storage = await open({ connections: 1 });
     const { store } = await newStore(storage);
     await rename(storage, store.id, "it is connected");
@@ -164,7 +164,7 @@ describe("connections to PostgreSQL", () => {
     await Promise.all([...first, ...more]);
   });
 
-  test("a server that nobody hears from is away, and not too busy, however many want a connection", async () => {
+  test("a silent server counts as away, not as too busy, however many requests want a connection", async () => {
     const storage = await open();
     const { store } = await newStore(storage);
     const failures: unknown[] = [];
@@ -191,7 +191,7 @@ describe("connections to PostgreSQL", () => {
     await Promise.all(asking);
   });
 
-  test("a server that has no connection left for us is away, and not too busy: whoever has one may be better off", async () => {
+  test("a server without a free connection counts as away, not as too busy: another instance may have one", async () => {
     // One to listen on, and one.
     await witness.query("create role crowded login connection limit 2");
     const url = Object.assign(new URL(database.url), { username: "crowded" }).href;
@@ -210,7 +210,7 @@ describe("connections to PostgreSQL", () => {
     await witness.query("drop role crowded");
   });
 
-  test("a server that has taken its socket of Unix with it is away, as one whose port is closed", async () => {
+  test("a server that has removed its Unix socket counts as away, as with a closed port", async () => {
     for (const url of ["postgres:///latchkey?host=/nowhere", "postgres://127.0.0.1:1/latchkey"]) {
       const storage = await connectStorage(url);
       opened.push(storage);
@@ -218,7 +218,7 @@ describe("connections to PostgreSQL", () => {
     }
   });
 
-  test("an instance that is paused inside a transaction holds its store for less than ten seconds", async () => {
+  test("an instance that is paused inside a transaction blocks its store for less than ten seconds", async () => {
     const [paused, other] = [await open(), await open()];
     const { store } = await newStore(paused);
     const { promise: pause, resolve: goOn } = Promise.withResolvers<void>();
@@ -238,7 +238,7 @@ describe("connections to PostgreSQL", () => {
     expect(isUnavailable(await work)).toBe(true);
   });
 
-  test("a LISTEN that is never answered is given up, and the next one hears", async () => {
+  test("an unanswered LISTEN is given up, and the next one receives notices", async () => {
     let isDeaf = true;
     proxy.toServer.judge = (piece) =>
       isDeaf && piece.includes("listen latchkey_changes") ? "silence" : "pass";
@@ -253,7 +253,7 @@ describe("connections to PostgreSQL", () => {
     });
   });
 
-  test("two transactions that lock each other out are both carried out", async () => {
+  test("two transactions in a deadlock are both carried out", async () => {
     // The limit on locks undoes one of them, as in production, before the server looks for deadlocks.
     await witness.query(
       `alter database ${new URL(database.url).pathname.slice(1)} set deadlock_timeout = '60s'`,
@@ -275,7 +275,7 @@ describe("connections to PostgreSQL", () => {
     expect(rows.map(({ revision }) => Number(revision))).toEqual([2, 2]);
   });
 
-  test("the server itself ends what takes too long, before we stop waiting", async () => {
+  test("the server ends a slow statement before the service stops waiting", async () => {
     const storage = await open();
     const settings = await storage.db
       .selectFrom("pg_settings" as "stores")

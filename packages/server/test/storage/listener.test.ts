@@ -31,7 +31,7 @@ async function wireTo(databaseUrl: string): Promise<Wire> {
   return wire;
 }
 
-describe("while the connection that listens is dead", () => {
+describe("while the listening connection is dead", () => {
   let database: TestDatabase;
   let wire: Wire;
   let here: TestApp;

@@ -48,8 +48,8 @@ describe("a pool of PostgreSQL", () => {
   const settled = async (work: Promise<unknown>[]) =>
     (await Promise.allSettled(work)).map((end) => (end.status === "fulfilled" ? undefined : end.reason));
 
-  describe("with more to do than connections", () => {
-    test("opens no more than it may, and serves all when each is quick", async () => {
+  describe("with more work than connections", () => {
+    test("opens no more than its limit, and serves every caller when each is quick", async () => {
       await latchkey.close();
       await open(10);
       await Promise.all(Array.from({ length: 100 }, () => sleep(0)));
@@ -60,7 +60,7 @@ describe("a pool of PostgreSQL", () => {
       expect(rows[0].open).toBeLessThanOrEqual(CONNECTIONS);
     });
 
-    test("lets only as many wait as can be served within the second, and refuses the rest at once", async () => {
+    test("queues as many as it can serve within the second, and refuses the rest at once", async () => {
       // Each takes half a second: two connections serve four in a second.
       for (let round = 0; round < 10; round++) await settled([sleep(0.5), sleep(0.5)]);
       const busy = [sleep(0.7), sleep(0.7)];
@@ -77,7 +77,7 @@ describe("a pool of PostgreSQL", () => {
       await sleep(0);
     });
 
-    test("503 with Retry-After to who cannot be served; stays ready and says why, and counts", async () => {
+    test("503 with Retry-After for the refused callers; readiness stays, gives the reason, and counts", async () => {
       const store = await latchkey.createStore();
       const isOver = Promise.withResolvers<true>();
       // Each keeps a connection, and is answered on it all the while.
@@ -110,7 +110,7 @@ describe("a pool of PostgreSQL", () => {
     });
   });
 
-  test("503 not_ready on a server that only reads, such as one that another has taken over from; ready again when it writes", async () => {
+  test("503 not_ready on a read-only server, such as a former primary; ready again when it accepts writes", async () => {
     const standby = (is: "on" | "off") =>
       sql.raw(`set default_transaction_read_only = ${is}`).execute(storage.db);
     clock.set(Date.now());
@@ -127,7 +127,7 @@ describe("a pool of PostgreSQL", () => {
     expect(await look()).toEqual([200, undefined]);
   });
 
-  test("a connection to a server that only reads is not used again after a write: the next may lead to the one that has taken over", async () => {
+  test("a connection to a read-only server is not used again after a write: the next one may lead to the new primary", async () => {
     const { store } = await latchkey.createStore();
     const write = () =>
       storage.db.updateTable("stores").set({ name: "x" }).where("id", "=", store.id).execute();
@@ -138,7 +138,7 @@ describe("a pool of PostgreSQL", () => {
     }
   });
 
-  test("changes of one store wait for their turn on one connection: another store's requests are served", async () => {
+  test("changes of one store queue on one connection: another store's requests are served", async () => {
     await latchkey.close();
     await open(3);
     const [held, other] = [await latchkey.createStore(), await latchkey.createStore()];
@@ -182,13 +182,13 @@ describe("a pool of PostgreSQL", () => {
     /** On each of its connections. */
     const everywhere = <T>(work: () => Promise<T>) => Promise.all(Array.from({ length: CONNECTIONS }, work));
 
-    test("prepares each once for a connection", async () => {
+    test("prepares each statement once for a connection", async () => {
       await everywhere(() => findAll.first(storage.db, { id: "a" }));
       await everywhere(() => findAll.first(storage.db, { id: "b" }));
       expect((await names()).filter((name) => name.startsWith("latchkey_"))).not.toHaveLength(0);
     });
 
-    test("has the rows of each described once for a connection, alone and behind a begin", async () => {
+    test("has the rows of each statement described once for a connection, alone and after a BEGIN", async () => {
       let descriptions = 0;
       const { connection } = witness as unknown as { connection: NodeJS.EventEmitter };
       connection.on("rowDescription", () => descriptions++);
@@ -210,7 +210,7 @@ describe("a pool of PostgreSQL", () => {
       await witness.query("commit");
     });
 
-    test("a table that is altered between two runs is no error, alone or in a transaction", async () => {
+    test("an altered table between two runs causes no error, alone or in a transaction", async () => {
       const runAlone = () => findAll.first(storage.db, { id: "a" });
       const runWithin = () =>
         storage.transact(async (trx) => {
@@ -229,7 +229,7 @@ describe("a pool of PostgreSQL", () => {
       }
     });
 
-    test("a server that has forgotten its statements is asked without names from then on", async () => {
+    test("a server that lost its prepared statements gets statements without names from then on", async () => {
       await everywhere(() => findAll.first(storage.db, { id: "a" }));
       await everywhere(() => sql`deallocate all`.execute(storage.db));
       expect(await storage.transact((trx) => findAll.first(trx, { id: "a" }))).toMatchObject({ name: "one" });

@@ -103,7 +103,7 @@ describe.each([
     expect(first.meta.timestamps.updated_at).toBe(updates.sort().at(-1));
   });
 
-  test("a deleted key's tokens are dead on the other instance within a second (I4)", async () => {
+  test("a deleted key's tokens are refused on the other instance within a second (I4)", async () => {
     const json = { data: { type: "application_key", name: "Doomed" } };
     const round = async () => {
       const { data } = (await store.call(createApplicationKey, { json })).body;
@@ -123,7 +123,7 @@ describe.each([
     expect(await quickest(1000, round)).toBeLessThanOrEqual(1000);
   });
 
-  test("a new reservation limits on the other instance within a second", async () => {
+  test("a new reservation applies on the other instance within a second", async () => {
     const policy = async () => (await call(at(1).app, getStore, { token })).headers.get("ratelimit-policy");
     expect(await policy()).toBe('"shared";q=10000;w=1');
     let reserved = 0;

@@ -54,7 +54,7 @@ describe.each(engines)("signing keys that are replaced at once on $name", (engin
     return code ?? status;
   };
 
-  test("403 for every token of before on every instance within a second, and the old key is in no key set", async () => {
+  test("403 for every earlier token on every instance within a second, and the old key is in no key set", async () => {
     const { clock } = f.latchkey;
     const instances = [f.latchkey, other];
     const round = async () => {
@@ -74,7 +74,7 @@ describe.each(engines)("signing keys that are replaced at once on $name", (engin
     expect(await quickest(1000, round)).toBeLessThanOrEqual(1000);
   });
 
-  test("the new key signs at once: who signs in after that has a good token everywhere", async () => {
+  test("the new key signs at once: a later sign-in gets a token that works on every instance", async () => {
     const { clock } = f.latchkey;
     await signIn();
     clock.advance(1);
@@ -88,7 +88,7 @@ describe.each(engines)("signing keys that are replaced at once on $name", (engin
     }
   });
 
-  test("a token is dead although its row was brought back: its key is gone", async () => {
+  test("a token is void although its row was restored: its key is gone", async () => {
     const { clock, storage } = f.latchkey;
     const session = await signIn();
     const row = await storage.db.selectFrom("customer_tokens").selectAll().executeTakeFirstOrThrow();
@@ -99,7 +99,7 @@ describe.each(engines)("signing keys that are replaced at once on $name", (engin
     expect(await outcomeAt(f.latchkey, session)).toBe("customer_token_invalid");
   });
 
-  test("counting what that ends must not keep an operator from it: where it takes too long, it is done without", async ({
+  test("a slow count of the ended tokens does not delay the operator: after a time limit the replacement goes on without it", async ({
     skip,
   }) => {
     if (engine.name === "sqlite") skip("a statement may take any time there");

@@ -76,7 +76,7 @@ describe.each(engines)("the total of reservations on $name", (engine) => {
     (await createStore({ storage, clock }, { name: "Shop", rate_limit: RATE_LIMIT })).store.id;
   const totalOf = async (storeId: string) => (await findStore(storage, storeId))?.total_reserved_rate_limit;
 
-  test("of a store from before the migration is the sum of its keys", async () => {
+  test("of a store older than the migration is the sum of its keys", async () => {
     await migrate(
       { storage, clock },
       migrations.filter(({ version }) => version < runningTotals.version),
@@ -153,7 +153,7 @@ describe.each(engines)("the total of reservations on $name", (engine) => {
     );
   });
 
-  test("goes with its store, however many keys have a part in it", async () => {
+  test("is deleted with its store, however many keys are part of it", async () => {
     await ready();
     const storeId = await newStore();
     for (let made = 0; made < 5; made++) await byReleaseBefore.create(storage, storeId, 2);
@@ -161,7 +161,7 @@ describe.each(engines)("the total of reservations on $name", (engine) => {
     expect(await totalOf(storeId)).toBeUndefined();
   });
 
-  test("is read from the store's row: a PUT reads and writes one key, whatever others there are", async () => {
+  test("is read from the store's row: a PUT reads and writes one key, whatever others exist", async () => {
     const opened = await openStorage({ clock }, database.url, UNHURRIED);
     const seen: string[] = [];
     const latchkey = await createTestApp({

@@ -166,7 +166,7 @@ describe.each(bothEngines)("two instances on $name", (engine) => {
     },
   );
 
-  test("twenty sign-ons of a subject that is known: twenty times 200, and nobody new (I5)", async () => {
+  test("twenty sign-ons of a known subject: twenty times 200, and no new customer (I5)", async () => {
     const [first, ...made] = await signOns(Array.from({ length: 21 }, () => ADA));
     const known = await redeem(0, first as SignedOn);
     const answers = await Promise.all(made.map((signedOn, index) => redeem(index, signedOn)));
@@ -192,7 +192,7 @@ describe.each(bothEngines)("two instances on $name", (engine) => {
     expect([(await identities()).length, (await tokens()).length]).toEqual([6, 6]);
   });
 
-  test("two subjects with the proven e-mail of one customer: both are linked to it, and nobody is made (T21)", async () => {
+  test("two subjects with the verified e-mail of one customer: both are linked to the customer, and none is created (T21)", async () => {
     await f.changeRealm({ duplicate_email_policy: "api_only" });
     const { body } = await f.store.call(createCustomer, {
       json: { data: { type: "customer", name: "Ada", email: ADA.email, email_verified: true } },
@@ -204,7 +204,7 @@ describe.each(bothEngines)("two instances on $name", (engine) => {
     expect([(await customers()).length, (await identities()).length]).toEqual([1, 10]);
   });
 
-  test("twenty callbacks of one attempt: one code, one question to the provider, the others are told so (N94)", async () => {
+  test("twenty callbacks of one attempt: one code, one token request to the provider, and an error for the others (N94)", async () => {
     const browser: Browser = { cookie: undefined };
     const pkce = newPkce();
     const begun = await f.begin(browser, { code_challenge: pkce.challenge });
@@ -253,7 +253,7 @@ describe.each(bothEngines)("two instances on $name", (engine) => {
     }
   });
 
-  test("owner and thief, who lacks the verifier, at once: whoever is first, no token lives on (R10, A25)", async () => {
+  test("owner and thief, who lacks the verifier, at once: in either order, no token stays valid (R10, A25)", async () => {
     for (let round = 0; round < 6; round++) {
       const [signedOn] = await signOns([ADA]);
       const guess = { changes: { oauth_code_verifier: newPkce().verifier } };
@@ -288,7 +288,7 @@ describe.each(bothEngines)("two instances on $name", (engine) => {
     expect((await redeem(0, issued as SignedOn)).code).toBe("code_invalid");
   });
 
-  test("redemption and logout by the provider at once: whichever is first, no token lives on (N116)", async () => {
+  test("redemption and logout by the provider at once: in either order, no token stays valid (N116)", async () => {
     const ids = { store: f.store.store.id, realm: f.realmId, profile: f.profileId };
     const now = f.latchkey.clock.now() / 1000;
     const logOut = (index: number) =>
@@ -321,7 +321,7 @@ describe.each(bothEngines)("two instances on $name", (engine) => {
     }
   });
 
-  test("redemption and deletion of the profile at once: whichever is first, no token lives on, also when all are adopted", async () => {
+  test("redemption and deletion of the profile at once: in either order, no token stays valid, also when all are adopted", async () => {
     const admin = await f.store.token();
     let profileId = f.profileId;
     const issued: Answer[] = [];
@@ -368,7 +368,7 @@ describe.each(bothEngines)("two instances on $name", (engine) => {
     },
   );
 
-  test("a customer who is deleted while they sign in, in every round: no 5xx, and nobody is left without a row", async () => {
+  test("a customer who is deleted during a sign-on, in every round: no 5xx, and no session without a customer", async () => {
     const admin = await f.store.token();
     for (let round = 0; round < 10; round++) {
       const signedOn = await signOns([ADA, ADA, ADA]);
@@ -384,7 +384,7 @@ describe.each(bothEngines)("two instances on $name", (engine) => {
     }
   });
 
-  test("an address that the back office gives to somebody else while its sign-on comes: 200, and the customer keeps the old one", async ({
+  test("an address that the back office gives to another customer during its sign-on: 200, and the customer keeps the old address", async ({
     skip,
   }) => {
     if (engine.name === "sqlite") skip("one transaction at a time writes to a SQLite");
@@ -411,7 +411,7 @@ describe.each(bothEngines)("two instances on $name", (engine) => {
     expect((await customers()).find((customer) => customer.id === id)?.email).toBe(ADA.email);
   });
 
-  test("an address that the back office calls proven while its customer signs on with another, unproven one: it stays", async ({
+  test("an address that the back office marks as verified during a sign-on with another, unverified one: the address stays", async ({
     skip,
   }) => {
     if (engine.name === "sqlite") skip("one transaction at a time writes to a SQLite");
@@ -438,7 +438,7 @@ describe.each(bothEngines)("two instances on $name", (engine) => {
     expect(await customers()).toMatchObject([{ id, email: ADA.email, email_verified: 1 }]);
   });
 
-  test("two new instances that sign at once make one key, and each takes the other's tokens", async () => {
+  test("two new instances that sign at once create one key, and each accepts the other's tokens", async () => {
     await f.store.call(createCustomer, {
       json: { data: { type: "customer", name: "Ada", email: ADA.email, password: "correct horse" } },
     });

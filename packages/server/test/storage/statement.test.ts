@@ -87,7 +87,7 @@ describe.each(engines)("a statement on $name", (engine) => {
   };
 
   describe("that goes with the next", () => {
-    test.each([1, 2])("is done before that one, and answers for itself (run %i)", async () => {
+    test.each([1, 2])("runs before that statement, and has its own result (run %i)", async () => {
       const { storage } = latchkey;
       const storeId = await newStore();
       const seen = await storage.transact(async (trx) => {
@@ -120,7 +120,7 @@ describe.each(engines)("a statement on $name", (engine) => {
   });
 
   describe("that goes later", () => {
-    test("is done before what is asked next, and is there when the transaction has ended", async () => {
+    test("runs before the next statement, and is committed with the transaction", async () => {
       const { storage } = latchkey;
       const storeId = await newStore();
       const seen = await storage.transact(async (trx) => {
@@ -153,7 +153,7 @@ describe.each(engines)("a statement on $name", (engine) => {
       expect(await findHead.first(storage.db, { storeId })).toBeUndefined();
     });
 
-    test("is undone by a transaction that throws, which hears its own error", async () => {
+    test("is rolled back with a transaction that throws, which gets its own error", async () => {
       const { storage } = latchkey;
       const storeId = await newStore();
       for (const of of [storeId, "no such store"])
@@ -170,7 +170,7 @@ describe.each(engines)("a statement on $name", (engine) => {
 
     // On SQLite nobody can come between: a transaction is the only one.
     if (engine.name === "postgres")
-      test("whose row came second has the transaction tried again", async () => {
+      test("whose row another transaction inserted first makes the transaction run again", async () => {
         const { storage } = latchkey;
         const storeId = await newStore();
         let tries = 0;
@@ -186,7 +186,7 @@ describe.each(engines)("a statement on $name", (engine) => {
       });
   });
 
-  test("about ids finds those of any number of them, each once, so many at once", async () => {
+  test("with ids finds any number of them, each once, in batches", async () => {
     const made = [];
     for (let count = 0; count < 5; count++) made.push((await latchkey.createStore()).store.id);
     const { storage } = latchkey;
@@ -199,7 +199,7 @@ describe.each(engines)("a statement on $name", (engine) => {
     expect([texts.length, new Set(texts).size]).toEqual([4, 1]);
   });
 
-  test("is seen by a plugin each time", async () => {
+  test("is passed to a plugin at each run", async () => {
     const { storage } = latchkey;
     let seen = 0;
     const { db } = watchStatements(storage, () => seen++);
@@ -208,7 +208,7 @@ describe.each(engines)("a statement on $name", (engine) => {
     expect(seen).toBe(2);
   });
 
-  test("throws, rather than comparing with nothing, when a value is missing", async () => {
+  test("throws for a missing value, and does not compare with nothing", async () => {
     const given = { storeId: "a", clientId: "b" } as { storeId: string; clientId: string; least: number };
     await expect(findByClientId.all(latchkey.storage.db, given)).rejects.toThrow("no value for least");
   });

@@ -23,7 +23,7 @@ afterEach(async () => {
 const readAll = async ({ db }: Storage) =>
   (await sql<{ tbl: string; idx: string; stat: string }>`select * from sqlite_stat1`.execute(db)).rows;
 
-test("a database has statistics for every index when it is opened, of one value's rows for each column", async () => {
+test("an opened database has statistics for every index, of one row for each value", async () => {
   const statistics = await readAll(storage);
   const { rows: indexes } = await sql<{ name: string }>`
     select name from sqlite_master where type = 'index'`.execute(storage.db);
@@ -37,7 +37,7 @@ test("a database has statistics for every index when it is opened, of one value'
   expect(of("customers_by_password")).toBe("100000 10000 1");
 });
 
-test("an ANALYZE by hand lasts until the next start, and what is there is not written again", async () => {
+test("an ANALYZE by hand lasts until the next start, and existing statistics are not rewritten", async () => {
   const before = await readAll(storage);
   await sql`delete from sqlite_stat1`.execute(storage.db);
   const second = await openStorage({ clock }, database.url);
@@ -49,7 +49,7 @@ test("an ANALYZE by hand lasts until the next start, and what is there is not wr
   await second.close();
 });
 
-test("the planner takes the index that leaves few rows, of several that begin with the store", async () => {
+test("the planner chooses, of several indexes that begin with the store, the one that leaves few rows", async () => {
   const { db } = storage;
   const chosen = async (statement: { compile(): CompiledQuery }) => planOf(storage, statement.compile());
   const customers = db.selectFrom("customers").selectAll().where("store_id", "=", "s");
