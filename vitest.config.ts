@@ -5,8 +5,8 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { absentPrograms, PROGRAMS, whySkipped } from "./packages/server/test/support/programs.ts";
 
 /**
- * The fleet, the browser and the examples take longest, so they begin first. Races come last, when they are done: a machine that is kept busy by
- * something else says nothing about how long requests make each other wait.
+ * The fleet, the browser and the examples take longest, so they begin first. Races come last: on a machine that is busy
+ * with other tests they show nothing about how long requests make each other wait.
  */
 class BrowserFirstRacesLast extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -72,7 +72,8 @@ export default defineConfig({
     sequence: { sequencer: BrowserFirstRacesLast },
     // Files share what they import: nothing in it has a state that a test could leave behind.
     isolate: false,
-    // Tests wait for answers, for processes that start and for pages; with one worker more than there are cores, fewer of those stand idle.
+    // Tests wait for answers, for processes and for pages; with one worker more than there are cores, the cores are
+    // rarely idle.
     maxWorkers: availableParallelism() + 1,
     // The end of what hangs, not a measure of speed: machines are busy.
     testTimeout: 120_000,

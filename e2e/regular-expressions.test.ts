@@ -4,7 +4,9 @@ import { afterAll, expect, test, vi } from "vitest";
 import { areBenchPackagesHere } from "../scripts/bench-packages.ts";
 import { sourceFiles, visit } from "./syntax.ts";
 
-/** No text that anybody sends may keep an expression busy: the time that each takes grows with the text, and not with its square (A67). */
+/**
+ * No sent text may keep an expression busy: the time of each expression grows with the text, not with its square (A67).
+ */
 
 const isHere = areBenchPackagesHere();
 const REASON = "recheck, a package of bench/, is not installed; to run this: npm ci --prefix bench";
@@ -12,7 +14,7 @@ if (!isHere && process.env.CI)
   throw new Error(`CI must not skip the proof of regular expressions: ${REASON}`);
 if (!isHere) console.warn(`Skipped: the proof of regular expressions, because ${REASON}.`);
 
-/** The part of recheck that this file uses: its types are not there without its package. */
+/** The part of recheck that this file uses: the types are missing without the package. */
 type Check = (
   pattern: string,
   flags: string,
@@ -50,8 +52,8 @@ JSON.parse(readFileSync(new URL("../docs/openapi.json", import.meta.url), "utf8"
 });
 
 /**
- * What is repeated often is looked at as if it were repeated for ever: what then takes no longer does not with a bound either. The number
- * in `\u{20000}` is a letter's.
+ * A pattern that is repeated often is checked as if it were repeated without a limit: if that is fast, the limited one
+ * is fast too. The number in `\u{20000}` is part of a character.
  */
 const OFTEN = 20;
 const unbounded = (pattern: string): string =>
@@ -75,7 +77,7 @@ test("regular expressions take time in proportion to the text, not to its square
   const { check }: { check: Check } = createRequire(new URL("../bench/package.json", import.meta.url))(
     "recheck",
   );
-  // In this process: its native programs are for few platforms, and optional.
+  // In this process: recheck's native programs are optional, and exist for few platforms.
   vi.stubEnv("RECHECK_BACKEND", "pure");
   // How much is tried is counted and not timed, so that a busy machine finds the same.
   const untimed = { timeout: null, incubationTimeout: null, attackTimeout: null } as const;
@@ -85,7 +87,7 @@ test("regular expressions take time in proportion to the text, not to its square
   const slow: string[] = [];
   for (const { place, pattern, flags } of different.values()) {
     const looked = unbounded(pattern);
-    // What repeats single characters alone, and few times, has few ways from each place.
+    // A pattern that repeats single characters a few times has few ways from each position.
     if (!/[*+]|\)\{/.test(looked)) continue;
     const found = await check(looked, flags, untimed);
     if (found.status === "safe") continue;

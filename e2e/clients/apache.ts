@@ -14,12 +14,12 @@ export const hasApache = APACHE !== undefined;
 const LOADED = ["mpm_event", "authn_core", "authz_core", "authz_user", "auth_openidc", "headers"];
 
 type Apache = {
-  /** What it has written to its log. */
+  /** The text of its error log. */
   errors(): string;
   close(): Promise<void>;
 };
 
-/** `site`: what stands in the server's configuration beside the modules. The page at `/` is one word. */
+/** `site`: the server's configuration beside its modules. The page at `/` is one word. */
 export async function startApache(site: string, port: number): Promise<Apache> {
   const folder = mkdtempSync(join(tmpdir(), "latchkey-apache-"));
   const file = join(folder, "apache2.conf");

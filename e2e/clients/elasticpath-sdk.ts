@@ -10,9 +10,9 @@ import { newPkce, SHOP } from "../../packages/server/test/support/federation.ts"
 import { type HonestIdp, newCookieJar, startHonestIdp } from "../support/honest-idp.ts";
 
 /**
- * `@elasticpath/js-sdk` 35.0.0, as it comes, against a service that listens on loopback. What it has for each area:
+ * `@elasticpath/js-sdk` 35.0.0, unchanged, against a service on loopback. Its calls for each area:
  *
- *   access tokens          Authenticate, credentials, custom_authenticator; by itself before the first call, and on 401
+ *   access tokens          Authenticate, credentials, custom_authenticator; automatically before the first call, and on 401
  *   application keys       ApplicationKeys.All, Get, Create, Update, Delete (Limit, Offset)
  *   settings               AuthenticationSettings.Get, AccountAuthenticationSettings.Get, Settings.All
  *   realms                 AuthenticationRealm.All, Get, Create, Update, Delete (Limit, Offset)
@@ -21,14 +21,13 @@ import { type HonestIdp, newCookieJar, startHonestIdp } from "../support/honest-
  *   customer tokens        Customers.Token, TokenViaPassword, TokenViaOIDC
  *   anything               request.send
  *
- * It has no call to change the settings, to rotate or to try a key, to run a profile's checks, to list or revoke customer
- * tokens, or for sign-on records; those need `request.send`. Of what it has beside these, password profiles, user
- * authentication info, one-time passwords, merchant realm mappings, accounts, addresses and `Attributes` are nothing that
- * we serve.
+ * The SDK has no call to change the settings, to rotate or try a key, to run a profile's checks, to list or revoke customer
+ * tokens, or for sign-on records; the tests use `request.send` for these. The service has no password profiles, user
+ * authentication info, one-time passwords, merchant realm mappings, accounts, addresses or `Attributes`.
  *
- * Its ways, which the tests go along with: the headers given to `TokenViaOIDC` are not sent, only those of the
- * configuration are; a filter stays for the next call if the first one had to fetch an access token; a 204 is the text
- * `{}`; a rejection is the body of the answer, and nothing else.
+ * Habits of the SDK that the tests accept: it sends the headers of the configuration, not those given to `TokenViaOIDC`;
+ * a filter stays for the next call if the first call had to fetch an access token; a 204 is the text `{}`; a rejection
+ * is the body of the answer, and nothing else.
  */
 export type Service = Awaited<ReturnType<typeof startService>>;
 /** A fresh service for each test; the hooks of `serviceForSdk` set it. */
@@ -80,7 +79,7 @@ export async function startService(rateLimit = 100_000) {
     clock,
     key,
     journal,
-    /** What happens when a request is refused because there were too many: the clock stands still by itself. */
+    /** Runs when a request gets 429: the clock does not advance by itself. */
     onLimited: () => {},
     /** The answers on a path, in order. */
     answers: (line: string) => journal.filter((entry) => entry.line === line).map(({ status }) => status),
@@ -93,7 +92,7 @@ export async function startService(rateLimit = 100_000) {
   return running;
 }
 
-/** The SDK. With a secret it is the back office, without one the storefront. */
+/** The SDK: the back office with a secret, the storefront without one. */
 export async function openSdk(options: object = {}, { host, key } = service) {
   const sdk = gateway({
     host,
@@ -131,7 +130,7 @@ export const profileBody = () => ({
   client_secret: idp.clientSecret,
 });
 
-/** What a page of the storefront and a browser do, up to the code. */
+/** The steps of the storefront's page and of the browser, up to the code. */
 export async function comeBackWithCode(sdk: Sdk) {
   const { data: settings } = await sdk.AuthenticationSettings.Get();
   const realmId = settings.relationships["authentication-realm"].data.id;

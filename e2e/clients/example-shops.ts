@@ -210,7 +210,7 @@ export async function catchAnswer(name: Name): Promise<string> {
     await devtools.send("Fetch.failRequest", { requestId, errorReason: "Aborted" });
     resolve(request.url);
   });
-  // A bare question mark would stand for any character.
+  // A question mark without the backslash matches any character.
   await devtools.send("Fetch.enable", { patterns: [{ urlPattern: `${callbackOf(name)}\\?*` }] });
   await signIn(name);
   const answer = await promise;

@@ -35,7 +35,7 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples", () => {
 
   describe.each(installed)("%s", (name) => {
     test("listens on localhost alone", async () => {
-      // Also this machine's, but what only listens on localhost is not there.
+      // 127.0.0.2 is this machine too, but a server on localhost alone does not listen there.
       const elsewhere = urlOf(name).replace("localhost", "127.0.0.2");
       await expect(fetch(elsewhere)).rejects.toThrow();
     });
@@ -76,7 +76,7 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples", () => {
     test("signs out also when the service is away, and when the button is pressed twice", async () => {
       await signIn(name);
       await hello().waitFor();
-      // The page of html asks the service itself; the others have a server that does.
+      // The html page calls the service itself; the other examples have a server that does.
       await page.route(`${place.url}/v2/customers/*/tokens/*`, (route) => route.abort());
       await page.getByRole("button", { name: "Sign out" }).dblclick();
       await page.getByRole("heading", { name: "A stool of ash, for the kitchen" }).waitFor();
@@ -355,7 +355,7 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples", () => {
       await page.goto(signInOf("express"));
       await page.getByRole("heading", { name: "This does not work right now" }).waitFor();
       const kept = await context.cookies(urlOf("express"));
-      // What it has to say was not said yet.
+      // The notice was not shown yet.
       expect(kept.map((cookie) => cookie.name)).toContain("notice");
     }
     complaints.length = 0;

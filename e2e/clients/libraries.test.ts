@@ -272,7 +272,7 @@ test("Passport, with the strategy of openid-client", async () => {
   const session = {};
   const server = await listen((request, response) => {
     const url = new URL(request.url ?? "/", app());
-    // What Express and its sessions bring along.
+    // The middleware of Express and its sessions.
     Object.assign(request, {
       session,
       query: Object.fromEntries(url.searchParams),
@@ -365,7 +365,7 @@ OIDCPKCEMethod S256
   try {
     const jar = newCookieJar();
     const account = `${here}/account`;
-    // As a page is asked for: what says of itself that it is a script is answered with 401.
+    // The headers of a page: mod_auth_openidc answers 401 to a request that declares itself a script's.
     const headers = { accept: "text/html", "user-agent": "node" };
     const begun = await new Promise<IncomingMessage>((resolve) => get(account, { headers }, resolve));
     begun.resume();

@@ -19,7 +19,7 @@ describe("openid-client as the storefront", () => {
   async function openClient(f: Federation) {
     const asked: string[] = [];
     const config = await oidc.discovery(new URL(f.issuer), "customers", undefined, oidc.None(), {
-      // It would take the token endpoint's word otherwise, and not look at the signature.
+      // Without this check the library trusts the token endpoint, and does not verify the signature.
       execute: [oidc.enableNonRepudiationChecks],
       [oidc.customFetch]: (url, init) => {
         asked.push(`${init.method} ${new URL(url).pathname}`);

@@ -197,7 +197,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await exact.first().waitFor();
       await c.admin.applicationKeys.create({ name: "Till in York" });
       await go(page, "/events", "Events");
-      // One row by its name: newer ones come in above it while the test looks.
+      // The row is found by its name, because newer rows appear above it meanwhile.
       const row = page.getByRole("group").filter({ hasText: "Key Till in York created" });
       await row.waitFor();
       expect(await row.locator(exact).isVisible()).toBe(false);
@@ -246,7 +246,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       const issued = async () => (await c.admin.signOns.list({ filter })).data;
       await until(async () => (await issued()).length === 1);
       const [{ reference, profile_id } = { reference: "", profile_id: "" }] = await issued();
-      // The service does this within a minute and a half, and then counts it; nobody waits for it here.
+      // The service expires and counts the code within 90 seconds; the test does not wait for that.
       const database = new DatabaseSync(c.database, { timeout: 5000 });
       database.exec(
         "update sign_ons set outcome = 'expired', reason = 'code_expired' where outcome = 'code_issued'",
@@ -271,7 +271,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await group.filter({ hasText: "The code was not redeemed in time." }).click();
       await heading(page, "code_expired");
       await page.getByRole("link", { name: new RegExp(reference) }).waitFor();
-      // The figures may be asked for at this moment: what is fetched for a page that closes fails.
+      // A request for the figures may be under way: its fetch fails when the page closes.
       await page.unrouteAll({ behavior: "ignoreErrors" });
       await page.context().close();
     });
@@ -325,7 +325,8 @@ describe.skipIf(!hasChromium)("the console", () => {
         email: "grace@shop.example",
       });
       await go(page, `/customers/${gone.id}`, "Grace Gone");
-      // Made by a program, without a password, and no provider knows her: nothing says that she could sign in.
+      // A program created her without a password, and no provider knows her, so the page must not suggest that she can
+      // sign in.
       await page.getByText("none: cannot sign in with e-mail").waitFor();
       await page.getByText("This person has never come through a provider.").waitFor();
       await button(page, "Erase this customer").click();

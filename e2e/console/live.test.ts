@@ -98,7 +98,7 @@ describe.skipIf(!hasChromium)("the console", () => {
         if (/\/v2\/events\?/.test(request.url())) asked++;
       });
       release();
-      // It comes when the crowd was read and five seconds were rested.
+      // The page requests the stream again five seconds after it has read all the events.
       await page.waitForRequest(isStream);
       expect(asked).toBeLessThanOrEqual(12);
       await page.context().close();
@@ -189,7 +189,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await reserve(4);
       await until(async () => (await slider.inputValue()) === "4");
       expect(await button(page, "Apply").isDisabled()).toBe(true);
-      // Somebody else is so quick that one's own is never read.
+      // The other administrator saves between this administrator's PUT and its answer.
       await onChange(page, new RegExp(`${key.id}$`), async (route) => {
         const response = await route.fetch();
         await reserve(2);
@@ -236,7 +236,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await signInWithKey(c, page);
       await heading(page, "Shoppers can sign in.");
       let asked = 0;
-      // Not the log, which is no figure; nor the providers of a realm, which are asked for to the end once the realms were.
+      // The log is no figure. The providers of a realm are requested to the end once the realms were.
       page.on("request", (request) => {
         if (/^\/v2\/(?!events\/|.*\/oidc-profiles$)/.test(new URL(request.url()).pathname)) asked++;
       });

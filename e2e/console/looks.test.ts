@@ -15,7 +15,10 @@ describe.skipIf(!hasChromium)("the console", () => {
   const c = consolePlace({ shoppers: [/Ada/, /Cleo/] });
   let screens: Record<string, string>;
 
-  /** What a store has after a while: keys in use, an integration that hears and one that does not, people. */
+  /**
+   * The contents of a store after a while: keys in use, an integration that works and one that fails, members and
+   * customers.
+   */
   beforeAll(async () => {
     const { admin } = c;
     for (const [name, reserved, role] of [
@@ -210,7 +213,7 @@ describe.skipIf(!hasChromium)("the console", () => {
     await page.getByText("12,587").waitFor();
     const leftOf = async (text: string) => (await page.getByText(text).first().boundingBox())?.x;
     expect(await leftOf("The identity provider gave no e-mail")).toBe(await leftOf("id_token.aud"));
-    // The figures may be asked for at this moment: what is fetched for a page that closes fails.
+    // A request for the figures may be under way: its fetch fails when the page closes.
     await page.unrouteAll({ behavior: "ignoreErrors" });
     await page.context().close();
   });
@@ -236,7 +239,7 @@ describe.skipIf(!hasChromium)("the console", () => {
     await page.context().close();
   });
 
-  /** Where texts stand on the screen at one moment: figures that change move what stands beside them. */
+  /** The positions of texts at one moment: figures that change may move their neighbours. */
   const placesOf = (within: Locator, texts: string[]): Promise<{ left: number; right: number }[]> =>
     within.evaluate(
       (item: Element, all: string[]) =>
@@ -283,7 +286,7 @@ describe.skipIf(!hasChromium)("the console", () => {
     await go(page, "/settings");
     await (await realms).finished();
     await heading(page, "The store");
-    // What a realm shows waits for the settings, whose client id belongs above it.
+    // A realm's contents wait for the settings, whose client id is shown above them.
     expect(await page.getByText("Redirect URI 1").count()).toBe(0);
     letSettings();
     await page.getByText("Client id for OpenID Connect libraries").waitFor();
@@ -357,7 +360,7 @@ describe.skipIf(!hasChromium)("the console", () => {
     const page = await newPage(c, { viewport: { width: 1280, height: 600 } });
     await signInWithKey(c, page, "/customers?q=Patron");
     await page.getByText("30 in all").waitFor();
-    // Only what comes after the page: it may itself be read anew meanwhile.
+    // The first page of the list passes: it may be requested again meanwhile.
     await page.route(/\/v2\/customers\?.*(after|offset)/, (route) => route.fulfill(broken));
     const more = button(page, "Show more");
     await more.click();
@@ -427,7 +430,7 @@ describe.skipIf(!hasChromium)("the console", () => {
     await page.context().close();
   });
 
-  /** Each list, and what it says when there is nothing in it. */
+  /** Each list, and its text when it is empty. */
   const LISTS: [path: string, list: RegExp, empty: string][] = [
     ["/", /\/v2\/sign-ons\?/, "No sign-on has failed"],
     ["/find", /\/v2\/sign-ons\?/, "No sign-on yet"],
@@ -455,10 +458,10 @@ describe.skipIf(!hasChromium)("the console", () => {
 
   test("a list › shows loading, failure and emptiness; the tests above show it full", async () => {
     const page = await newPage(c);
-    // What an event asks for anew would be there before one has tried again.
+    // An event would request the list again before the test presses Try again.
     await page.context().route(/\/v2\/events\/stream/, (route) => route.abort());
     for (const [path, list, empty] of LISTS) {
-      // What is remembered of a list would be shown at once: each begins as a visit of its own, on a screen without one.
+      // A remembered list would be shown at once, so each case begins as a new visit, on a screen without a list.
       await signInWithKey(c, page, "/settings");
       await heading(page, "Settings");
       const { promise: held, resolve: release } = Promise.withResolvers<void>();

@@ -23,17 +23,17 @@ type ConsolePlace = {
   browser: Browser;
   /** The file that the service keeps everything in. */
   database: string;
-  /** A program that hears of events. What it answers can be changed. */
+  /** A receiver of webhooks. Its answer can be changed. */
   receiver: { url: string; answer: { status: number; text: string } };
   /** The window of the administrator. */
   page: Page;
-  /** What the pages complained about. */
+  /** Errors of scripts, and violations of the Content Security Policy. */
   complaints: string[];
 };
 
 type Key = { clientId: string; clientSecret: string };
 
-/** With `LATCHKEY_EGRESS_ALLOW` for other servers of the test. */
+/** `allow` gives further origins for `LATCHKEY_EGRESS_ALLOW`. */
 type Options = { allow?: () => Promise<string[]>; shoppers?: RegExp[] };
 
 /** Opens it before the first test and closes it after the last one. */
@@ -126,7 +126,10 @@ export async function go(page: Page, path: string, title?: string | RegExp): Pro
   if (title) await heading(page, title);
 }
 
-/** What is on the clipboard as soon as it is this: a page writes there after the press, and what was there before stays till then. */
+/**
+ * Waits until the clipboard matches: a page writes to the clipboard after the press, and the earlier text stays until
+ * then.
+ */
 export async function copied(page: Page, what: RegExp): Promise<string> {
   let text = "";
   await until(async () => {
@@ -136,7 +139,7 @@ export async function copied(page: Page, what: RegExp): Promise<string> {
   return text;
 }
 
-/** What becomes of the next change of it. It may be read at any moment, by what an event asks for: that goes through. */
+/** Intercepts the next request that is not a GET. GETs pass, because an event may cause them at any moment. */
 export async function onChange(
   page: Page,
   address: RegExp,
@@ -150,7 +153,7 @@ export async function onChange(
   });
 }
 
-/** One sign-on at the shop, as this person; ends where the shop says how it went. */
+/** One sign-on at the shop as this person, up to the page with the result. */
 export async function shopAs(c: ConsolePlace, who: RegExp): Promise<void> {
   const page = await newPage(c);
   await page.goto(`${c.shop}/sign-in`);
@@ -182,7 +185,7 @@ export async function openProvider(c: ConsolePlace): Promise<void> {
   await heading(c.page, "The nine requirements");
 }
 
-/** A key with this role, for whoever should see what it is offered. */
+/** A new key with this role. */
 export async function keyWithRole(
   { admin }: ConsolePlace,
   role: "viewer" | "support" | "administrator",

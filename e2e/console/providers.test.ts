@@ -157,7 +157,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await button(second, /Ben/).first().waitFor();
       const waits = page.getByText("Sign in in the other window");
       await waits.waitFor();
-      // Its address was opened late, and from then on there are ten minutes more.
+      // The test was opened late, and a sign-on has ten minutes from then on.
       await page.context().clock.fastForward(15 * 60_000);
       await waits.waitFor();
       await button(second, /Ben/).first().click();
@@ -265,7 +265,7 @@ describe.skipIf(!hasChromium)("the console", () => {
   });
 
   describe("a changed provider document", () => {
-    /** The provider's document is read anew when it is enabled; what has changed in it waits. */
+    /** Enabling the provider fetches its document; a changed document waits for approval. */
     async function readAnew() {
       const { realmId, profile } = await practiceProvider(c);
       const profiles = c.admin.profiles(realmId);

@@ -14,7 +14,8 @@ describe.skipIf(!hasChromium)("the console", () => {
       const page = await newPage(c);
       await signInWithKey(c, page, "/keys");
       await heading(page, "Keys");
-      // The button that has signed in is gone, and has handed the focus on. Whoever loads a page begins before everything.
+      // The button that has signed in is gone, and has handed the focus on. A loaded page begins with the focus before
+      // everything.
       await until(() => page.evaluate(() => document.activeElement?.textContent === "Keys"));
       await page.evaluate(() => {
         document.body.tabIndex = -1;
@@ -29,7 +30,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Create a key");
       await page.keyboard.press("Enter");
       const dialog = page.getByRole("dialog", { name: "Create a key" });
-      // It is drawn before it takes the focus.
+      // The dialog is drawn before it takes the focus.
       await until(() => dialog.evaluate((one: Element) => one.contains(document.activeElement)));
       for (let i = 0; i < 12; i++) {
         await page.keyboard.press("Tab");
@@ -113,7 +114,7 @@ describe.skipIf(!hasChromium)("the console", () => {
               if (!field) return;
               observer.disconnect();
               resolve(document.activeElement?.textContent);
-              // As a key would: past what React remembers of the field.
+              // Sets the value as a key press would, past React's copy of the value.
               Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value")?.set?.call(field, "Ada");
               field.dispatchEvent(new Event("input", { bubbles: true }));
             }).observe(document, { subtree: true, childList: true });
@@ -136,7 +137,7 @@ describe.skipIf(!hasChromium)("the console", () => {
         .first()
         .waitFor();
       await go(page, "/settings", "The store");
-      // Its realms are above the store: before they are there, it is too short to be scrolled so far.
+      // The realms are above the store. Before they are there, the page is too short to scroll so far.
       await page.getByLabel("Way back to the shop").first().waitFor();
       const scrolled = () => page.evaluate(() => scrollY);
       await page.evaluate(() => scrollTo(0, 300));

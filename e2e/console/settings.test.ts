@@ -52,7 +52,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await saveShown.click();
       await until(async () => (await read()).home_url === "https://shop.example/");
       expect((await read()).accent_color).toBe("#0b5f52");
-      // As the service decides it: by who has proven the address, not by who has it.
+      // The policy depends on who has verified the address, not on who has it.
       await page.getByText("Where the provider has not verified it, they are refused.").waitFor();
       await page.getByText("An address that nobody has proven keeps nobody out.").waitFor();
       await page.getByText("The second one is refused").click();
@@ -133,7 +133,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       const line = (at: number) =>
         realmCard.getByRole("textbox", { name: `Redirect URI ${at}`, exact: true });
       const mine = line(before.length + 1);
-      // What was there a moment ago may still be shown.
+      // An earlier state may still be shown.
       await line(before.length).waitFor();
       await mine.waitFor({ state: "detached" });
       await realmCard.getByRole("button", { name: "Add a redirect URI" }).click();
@@ -152,7 +152,7 @@ describe.skipIf(!hasChromium)("the console", () => {
     });
 
     test("refuses a save over the same field of another administrator, and accepts one of another field", async () => {
-      // In a visit of its own: what was refused or saved before may still be said.
+      // A new visit: messages of earlier saves may still be shown on the shared page.
       const page = await newPage(c);
       const { realm_id } = (await c.admin.settings.get()).data;
       const read = async () => (await c.admin.realms.get(realm_id)).data;
@@ -269,7 +269,7 @@ describe.skipIf(!hasChromium)("the console", () => {
   });
 
   describe("a role", () => {
-    /** What stands on a screen for whoever may do it: the button, and where. */
+    /** A button on a screen, and the path of the screen. */
     type Offer = [path: string, title: string, act: string];
 
     const FOR_SUPPORT = async (): Promise<Offer[]> => {
@@ -295,7 +295,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       ];
     };
 
-    /** Offered: the button is there. Not: the screen says for whom it is. */
+    /** Offered: the button is there. Not offered: the screen explains which role is needed. */
     async function expectOffers(page: Page, offers: Offer[], isOffered: boolean, says: string) {
       for (const [path, title, act] of offers) {
         await go(page, path, title);

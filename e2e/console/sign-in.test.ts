@@ -117,7 +117,7 @@ describe.skipIf(!hasChromium)("the console", () => {
         await page.getByText("another store than the one that you signed in to last").waitFor();
       }
       expect(asked).toBe(0);
-      // Who presses it has not been let in there yet.
+      // At this moment the member has not been let in to that store.
       await Promise.all([page.waitForResponse(/\/authorize\?/), button(page, "Sign in as a member").click()]);
       expect(asked).toBe(1);
       const next = await page.context().newPage();
@@ -180,7 +180,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       const page = await newPage(c);
       await page.context().clock.install();
       await signInAsMember(c, page, /Mona/);
-      // With what it and Home ask for: nothing of it is left to be asked later.
+      // Its requests and those of Home have ended, so none is left for later.
       await heading(page, "Shoppers can sign in.");
       await go(page, "/find", "Latest sign-ons");
       await page.getByRole("searchbox").fill("half a na");
@@ -195,7 +195,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       const opened = page.waitForEvent("popup");
       await dialog.getByRole("button", { name: "Continue" }).click();
       const second = await opened;
-      // The provider still knows her, so nobody is asked, and the window closes itself.
+      // The provider still has her session, so it shows no page, and the window closes itself.
       if (!second.isClosed()) await second.waitForEvent("close");
       await dialog.waitFor({ state: "detached" });
       expect(await page.getByRole("searchbox").inputValue()).toBe("half a na");
@@ -235,8 +235,7 @@ describe.skipIf(!hasChromium)("the console", () => {
         "https://half.typed.example/",
         0,
       ]);
-      // Whoever leaves the screen has given up what they typed on it.
-      // The address is there for a moment only.
+      // Leaving the screen discards what was typed on it. The address /signed-in is there for a moment only.
       const isBack = page.waitForURL(/\/signed-in\?/);
       await page.getByRole("navigation").getByRole("link", { name: "Failures" }).click();
       await isBack;

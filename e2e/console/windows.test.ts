@@ -146,7 +146,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await close("Add an integration");
       await page.getByRole("link", { name: /Loudspeaker/ }).click();
       await button(page, "Rotate the signing secret").waitFor();
-      // Also while what is below the window is still being read anew.
+      // Also while the list below the dialog is requested again.
       let goOn = () => {};
       const isClosed = new Promise<void>((resolve) => {
         goOn = resolve;

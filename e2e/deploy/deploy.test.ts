@@ -24,13 +24,13 @@ import { askOver, type Certificate, hasOpenssl, makeCertificate } from "../suppo
 import { type Gateway, isHere, shownIn, startCaddy, startNginx } from "../support/gateways.ts";
 import { createStore, getToken, newPlace, type Place, type Running, serve } from "../support/running.ts";
 
-/** What is in deploy/, as far as it can be run without an engine for containers, a cluster and a running systemd. */
+/** The files of deploy/, as far as they can run without a container engine, a cluster and a running systemd. */
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const read = (path: string) => readFileSync(join(root, "deploy", path), "utf8");
 const known = new Set([...variables.map(({ name }) => name), "NODE_ENV"]);
 
-// The parser that playwright-core carries: there is no other among our packages.
+// playwright-core bundles a YAML parser; no package of the repository has another one.
 const { yaml } = (await import("playwright-core/lib/utilsBundle" as string)) as {
   yaml: { parse(text: string, options?: { merge: boolean }): never };
 };
@@ -77,7 +77,7 @@ describe("the image", () => {
         ?.split(" ") ?? [];
     expect(only("ENV").join(" ")).toContain(`LD_PRELOAD=${to}${basename(from)} `);
     expect(read("systemd/latchkey.env.example")).toContain(`#MALLOC_CONF=${env.MALLOC_CONF}\n`);
-    // It complains of an option that it does not know, and goes on without it.
+    // jemalloc warns about an unknown option, and continues without it.
     const { stderr } = spawnSync(process.execPath, ["--version"], { env, encoding: "utf8" });
     expect(stderr).toBe("");
   });
@@ -101,7 +101,7 @@ describe("the image", () => {
           });
       }
       if (instruction !== "RUN") continue;
-      // What `npm ci` has brought to the repository is in npm's cache: nothing is fetched again.
+      // `npm ci` has filled npm's cache with these packages, so nothing is downloaded again.
       const env = { ...process.env, npm_config_offline: "true", NODE_ENV: undefined };
       const done = spawnSync("sh", ["-c", rest], { cwd: folder, env, encoding: "utf8" });
       if (done.stderr.includes("ENOTCACHED") && !process.env.CI)
@@ -341,7 +341,7 @@ describe.skipIf(!hasOpenssl())("TLS in front", () => {
     place.leave();
   });
 
-  /** The shown addresses become ours: one instance that serves, and two that are away. */
+  /** The addresses of the file become one instance that serves, and two that are away. */
   const withOurs = (configuration: string): string =>
     configuration
       .replaceAll("10.0.0.1:4000", new URL(place.url).host.replace("localhost", "127.0.0.1"))
@@ -388,7 +388,7 @@ describe.skipIf(!hasOpenssl())("TLS in front", () => {
         for (let at = 0; at < 6; at++) {
           const answer = await askOver(certificate, port, "/v2/store", { headers: { authorization } });
           expect([answer.status, JSON.parse(answer.text).data.id]).toEqual([200, storeId]);
-          // The service says it itself, once.
+          // The service sends the header itself, once.
           expect(answer.headers["strict-transport-security"]).toBe("max-age=31536000");
           expect(JSON.parse(answer.text).links.self).toBe("https://keys.example/v2/store");
         }

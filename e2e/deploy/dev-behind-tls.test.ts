@@ -6,7 +6,10 @@ import { freePort } from "../../packages/server/test/support/postgres-server.ts"
 import { until } from "../../packages/server/test/support/until.ts";
 import { newPlace, type Place, type Running, serve } from "../support/running.ts";
 
-/** `latchkey dev` with the https address of a proxy, which need not run yet and whose certificate Node need not trust. */
+/**
+ * `latchkey dev` with the https address of a proxy. The proxy need not run yet, and Node need not trust its
+ * certificate.
+ */
 
 let place: Place;
 let running: Running;

@@ -1,6 +1,8 @@
 import type { Exposed } from "../../packages/server/test/support/exposition.ts";
 
-/** Reads as much of PromQL as our own expressions use: which series they select, and which labels they group by. */
+/**
+ * Reads the part of PromQL that the repository's expressions use: the selected series, and the labels they group by.
+ */
 type Matcher = { label: string; operator: "=" | "!=" | "=~" | "!~"; value: string };
 type Selector = { metric: string; matchers: Matcher[] };
 
@@ -34,13 +36,13 @@ const matchersOf = (inner: string): Matcher[] =>
     }),
   );
 
-/** What Prometheus itself adds to whatever it scrapes. */
+/** Labels that Prometheus adds to every series. */
 const SCRAPED = ["job", "instance"];
 const OWN_METRICS = new Set(["up"]);
 
 /**
- * What an expression asks for that a service does not show: a metric, a label of it, or a value that the label never has.
- * `known` holds the values that a label can have beyond those that were seen.
+ * The metrics, labels and label values of an expression that a service does not expose. `known` has the values that a
+ * label can have beyond those that were seen.
  */
 export function faultsOf(
   expression: string,
@@ -60,7 +62,7 @@ export function faultsOf(
       if (seen.length === 0) faults.push(`${metric} has no label ${label}`);
       const values = [...seen, ...(known[label] ?? [])];
       const isPattern = operator.endsWith("~");
-      // Each way of a pattern must be good for something: one that matches nothing is a slip of the pen.
+      // Each alternative of a pattern must match a value: one that matches nothing is a typing mistake.
       for (const way of isPattern ? value.split("|") : [value])
         if (
           seen.length > 0 &&

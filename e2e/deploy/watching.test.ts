@@ -20,7 +20,7 @@ const RULES = "deploy/prometheus/latchkey.rules.yml";
 
 const VALKEY = findProgram("valkey");
 const hasFleet = VALKEY !== undefined && postgresEngine.isHere;
-/** Where there is no fleet, nothing can be said of what only a fleet shows. */
+/** Without a fleet, the metrics of a fleet cannot be checked. */
 const isOfFleet = (text: string) => /latchkey_(database|valkey|instances|workers)/.test(text);
 
 let place: Place;
@@ -43,7 +43,7 @@ afterAll(async () => {
   place.leave();
 });
 
-/** What an instance of a fleet shows beside that, where PostgreSQL and a server of Valkey's protocol are found. */
+/** Metrics that only an instance of a fleet exposes, where PostgreSQL and a server of Valkey's protocol are found. */
 async function fleetMetrics(): Promise<string> {
   if (!hasFleet) return "";
   const port = await freePort();
@@ -102,7 +102,7 @@ function readRules(text: string): Alert[] {
 
 const alerts = readRules(read(RULES));
 
-/** As GitHub makes them from headings. */
+/** GitHub's rule for the anchors of headings. */
 const anchorsOf = (page: string): string[] =>
   [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
     heading

@@ -9,7 +9,7 @@ import { findProgram } from "../../packages/server/test/support/programs.ts";
 import { until } from "../../packages/server/test/support/until.ts";
 import { newPlace, type Place, type Running, serve } from "../support/running.ts";
 
-/** What the documentation tells people to type is typed here, against a service started the way it says. */
+/** Runs the commands of the documentation, against a service that was started by the documentation's own command. */
 
 const hasCurl = findProgram("curl") !== undefined;
 
@@ -148,7 +148,7 @@ describe.skipIf(!hasCurl)("docs/guides/webhooks.md", () => {
       '"replay":{"after":"0"',
     ])
       expect(output).toContain(text);
-    // The store has another one already, whose secret nobody has asked to replace.
+    // The store already has an application key, whose secret must stay.
     const rotated = output.slice(output.lastIndexOf('{"data":{"id":'));
     expect(rotated).toMatch(/"name":"Newsletter".*"signing_secret":"whsec_/);
   });

@@ -8,7 +8,7 @@ import { findProgram } from "../../packages/server/test/support/programs.ts";
 import { until } from "../../packages/server/test/support/until.ts";
 import { newPlace, type Place, type Running, serve } from "../support/running.ts";
 
-/** The guide is walked: its commands, one after the other, against what a Keycloak was seen to answer. */
+/** Runs the guide's commands one after the other, against recorded answers of a Keycloak. */
 
 const hasCurl = findProgram("curl") !== undefined;
 

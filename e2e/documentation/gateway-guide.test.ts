@@ -20,7 +20,7 @@ import {
   serve,
 } from "../support/running.ts";
 
-/** docs/guides/gateway.md, walked: its configurations in front of a cart that believes what the gateway tells it. */
+/** Runs docs/guides/gateway.md: its configurations in front of a cart that trusts the headers of the gateway. */
 
 const GUIDE = "docs/guides/gateway.md";
 const STOREFRONT = "https://shop.example/signed-in";
@@ -122,7 +122,7 @@ beforeAll(async () => {
   idp.register({
     callback: `${place.url}/sign-on/stores/${made.store.id}/realms/${realmId}/profiles/${profileId}/callback`,
   });
-  // Grace has a password, and a proven address that her identity provider proves as well: one customer.
+  // Grace has a password, and her identity provider verifies the same e-mail address: she is one customer.
   const { email = "", name } = GRACE;
   const customer = { type: "customer", name, email, password: PASSWORD, email_verified: true };
   await send("/v2/customers", admin, customer);
@@ -386,6 +386,6 @@ test("the guide's forty lines accept customer tokens, and refuse those of anothe
   const other = await import(join(folder, "other.mjs"));
   expect(await other.customerOf(byOidc)).toBeUndefined();
   rmSync(folder, { recursive: true });
-  // What is started by the files that follow in this process would take them for its own.
+  // Later test files of this process would otherwise use the replaced fetch.
   for (const name of ["LATCHKEY_PUBLIC_URL", "LATCHKEY_STORE"]) delete process.env[name];
 });

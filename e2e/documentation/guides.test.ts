@@ -19,7 +19,7 @@ const blocks = [...guides, "README.md", "packages/sdk/README.md"].flatMap((path)
   ),
 );
 
-/** What an example imports from the SDK as a value, and calls on a storefront. */
+/** The values that an example imports from the SDK, and the methods that it calls on a storefront. */
 const shop = sdk.createStorefront({ baseUrl: "http://localhost:4000", clientId: "lkid_x" });
 
 test("a recipe with allowed scopes names every scope that the guides' storefronts request", () => {

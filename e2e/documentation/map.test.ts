@@ -5,7 +5,9 @@ import { variables } from "../../packages/server/src/config.ts";
 import { problems } from "../../packages/server/src/contract/problems.ts";
 import { signOnReasons } from "../../packages/server/src/contract/sign-on-reasons.ts";
 
-/** The documentation as a whole: every page can be found, every link leads somewhere, and what is quoted is what the program says. */
+/**
+ * The documentation as a whole: every page is linked, every link has a target, and every quotation matches the program.
+ */
 
 const root = new URL("../..", import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), "utf8");
@@ -32,7 +34,7 @@ const papers = [
 
 type Link = { target: string; anchor: string | undefined };
 
-/** Links into the repository; what stands in a block of code is none. */
+/** Links into the repository, except those in code blocks. */
 function linksOf(page: string): Link[] {
   const text = read(page).replaceAll(/^```[\s\S]*?^```$/gm, "");
   return [...text.matchAll(/\]\(([^)#\s]*)(?:#([\w-]+))?\)/g)]
@@ -44,7 +46,7 @@ function linksOf(page: string): Link[] {
     }));
 }
 
-/** As GitHub names them. */
+/** GitHub's rule for the anchors of headings. */
 const anchorsOf = (page: string): string[] =>
   [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
     heading
@@ -100,7 +102,7 @@ describe("docs/troubleshooting.md", () => {
 
   test("quotes the program's messages exactly", () => {
     const quoted = [...page.matchAll(/“([^”]+)”/g)].map(([, text = ""]) => text);
-    // Of other people's programs, in whatever words they have.
+    // Names that belong to other programs.
     const others = ["quotation marks", "Invalid redirect URI", "Unknown client"];
     const pieces = quoted.filter((text) => !others.includes(text)).flatMap((text) => text.split("…"));
     expect(pieces.length).toBeGreaterThan(40);

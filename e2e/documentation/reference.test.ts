@@ -99,7 +99,7 @@ describe.skipIf(!hasChromium)("the API reference", () => {
   test("a copied command is announced, also to screen readers", async () => {
     const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
     const page = await context.newPage();
-    // It is said for two seconds, which are over when the test says so.
+    // The message is shown for two seconds; the test moves the clock past them.
     await page.clock.install();
     await page.goto(`${place.url}/docs`);
     await page.clock.pauseAt(Date.now() + 600_000);
@@ -140,7 +140,7 @@ describe.skipIf(!hasChromium)("the API reference", () => {
       const id = (await form.locator("output").getAttribute("id"))?.replace("answer-", "") as string;
       methods.set(id, (await form.getAttribute("data-method")) as string);
     }
-    // It goes on until it is closed: whoever waited for it here would wait for ever.
+    // The stream does not end by itself, so the test does not wait for its end.
     expect(methods.has("streamEvents")).toBe(false);
     const rest = [...methods.keys()].filter(
       (id) => !FIRST.includes(id) && !LAST.includes(id) && !(id in NOT_AT_ONCE),

@@ -9,7 +9,7 @@ import { DELAYS_MS } from "../../packages/server/src/integrations/schedule.ts";
 import { type Hooks, openHooks } from "../../packages/server/test/support/hooks.ts";
 import { freePort } from "../../packages/server/test/support/postgres-server.ts";
 
-/** What docs/guides/webhooks.md tells people to write is run here, and gets what the service sends. */
+/** Runs the receivers of docs/guides/webhooks.md, and sends them the service's messages. */
 
 const guide = readFileSync(new URL("../../docs/guides/webhooks.md", import.meta.url), "utf8");
 const guideOnOneLine = guide.replaceAll(/\s+/g, " ");
@@ -41,7 +41,7 @@ describe("the receiver of the guide", () => {
     hooks = await openHooks({ allowedOrigins: [url] });
     const made = await hooks.integrate({ configuration: { url } });
     environment.WEBHOOK_SECRETS = `${other},${made.signing_secret}`;
-    // The service's clock is in our hand, and the receiver goes by the same.
+    // The test sets the service's clock, and the receiver uses the same time.
     vi.useFakeTimers({ toFake: ["Date"], now: hooks.latchkey.clock.now() });
     receiver = load(environment, (line) => void lines.push(line));
     await new Promise<void>((resolve) => receiver.listen(port, "127.0.0.1", resolve));

@@ -4,7 +4,7 @@ import type { Deed, Entry } from "./history.ts";
 /** Sends requests, and notes of each what was sent, what came back and when. */
 export type Notebook = {
   entries: Entry[];
-  /** What must be in no log. */
+  /** Values that must be in no log. */
   secrets: Set<string>;
   ask(target: Target, request: Asked): Promise<Answer>;
 };
@@ -16,12 +16,12 @@ type Asked = {
   method?: string;
   path: string;
   token?: string;
-  /** The application key whose limit it takes from, where that is looked at. */
+  /** The application key whose limit the request counts against, where the checker looks at limits. */
   key?: string;
   headers?: Record<string, string>;
   data?: object;
   form?: Record<string, string>;
-  /** What it is, seen from its answer. */
+  /** The effect of the request, read from its answer. */
   deed?: (answer: Answer) => Deed;
 };
 
@@ -75,10 +75,10 @@ async function receive(url: string, request: Asked): Promise<Answer> {
 }
 
 export const isGood = ({ status }: Answer): boolean => status !== undefined && status < 400;
-/** Carried out or not: asked again, if the request allows it. */
+/** The request may have been carried out: repeat it, if it is safe to repeat. */
 const isInDoubt = ({ status }: Answer): boolean => status === undefined || status >= 500;
 
-/** Asks again while nobody can say whether it was done, as a client with a safe request does. */
+/** Repeats the request until its outcome is known, as a client with a safe request does. */
 export async function untilTold(isOver: () => boolean, ask: () => Promise<Answer>): Promise<Answer> {
   let answer = await ask();
   for (let tries = 0; isInDoubt(answer) && tries < 100 && !isOver(); tries++) {

@@ -5,7 +5,7 @@ import { type Answer, isGood, type Notebook, type Target, untilTold } from "./as
 import type { Deed } from "./history.ts";
 import { FLOOR, type Key, type Shop, STOREFRONT, TIGHT_LIMIT } from "./shop.ts";
 
-/** The clients of a fleet. Each goes on until it is over, and never asks the same instance twice on purpose. */
+/** The clients of a fleet. Each runs until the end of the test, and spreads its requests over the instances. */
 export type World = {
   notebook: Notebook;
   shop: Shop;
@@ -14,7 +14,7 @@ export type World = {
   /** Some instance, another one each time. */
   pick(): Target;
   everywhere(): Target[];
-  /** Whether two shoppers meet each new person at the same time. */
+  /** Whether two shoppers sign on as the same new person at the same time. */
   racesForPeople: boolean;
   isOver(): boolean;
 };
@@ -202,7 +202,7 @@ const keyWriter: Client = async (world, index) => {
   }
 };
 
-/** One statement for each change of a realm, a transaction for each customer. */
+/** A change of a realm is one statement, a change of a customer a transaction. */
 const backOffice: Client = async (world, index) => {
   const token = bearer(world);
   const { ask } = world.notebook;
@@ -248,7 +248,7 @@ const reserver: Client = async (world, index) => {
       data: { type: "application_key", name, reserved_rate_limit },
       deed: keyDeed(id, name),
     });
-  // What it is called from before nobody here has written.
+  // No client has written the name that the row has at the beginning.
   await untilTold(world.isOver, () => reserve(`begins ${randomUUID()}`, 0));
   for (let round = 0; !world.isOver() && round < ROUNDS; round++) {
     await reserve(`reserved ${round}`, round % 2 === 0 ? TIGHT_LIMIT * 0.6 : 0);
@@ -259,7 +259,7 @@ const reserver: Client = async (world, index) => {
 
 const REVOKED_FOR_MS = 1500;
 
-/** Uses an access token everywhere, revokes it somewhere, and goes on using it for longer than anybody may accept it. */
+/** Uses an access token everywhere, revokes it somewhere, and uses it for longer than any instance may accept it. */
 const revoker: Client = async (world) => {
   const { notebook, shop } = world;
   const { client_id, client_secret } = shop.work.made.application_key;
@@ -338,7 +338,7 @@ const passwordShopper: Client = async (world, index) => {
   }
 };
 
-/** What storefronts and programs read all day; also how far last_used_at of a busy key has come. */
+/** The frequent reads of storefronts and programs, and the last_used_at of a busy key. */
 const reader: Client = async (world) => {
   const { notebook, shop } = world;
   const { client_id, client_secret } = shop.work.made.application_key;

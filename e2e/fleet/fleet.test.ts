@@ -1,4 +1,5 @@
-// One after the other, in one worker: each of them keeps two cores busy, and two at once would only test each other.
+// One after the other, in one worker: each of these files keeps two cores busy, and two at once would slow each other
+// down.
 import "./no-stickiness.ts";
 import "./instances.ts";
 import "./postgres.ts";

@@ -17,7 +17,7 @@ import { newPlace, type Running, serve } from "../support/running.ts";
 export type Instance = {
   name: string;
   url: string;
-  /** Its lines to PostgreSQL and to Valkey; without Valkey the second leads nowhere. */
+  /** Proxies to PostgreSQL and to Valkey; without Valkey the second one has no target. */
   database: FaultProxy;
   valkey: FaultProxy;
   /** Until it is ready. `program` of another release, if it is to be that. */
@@ -29,7 +29,7 @@ export type Instance = {
 };
 
 export type Fleet = {
-  /** Where a balancer would listen. */
+  /** The address of a balancer. */
   publicUrl: string;
   instances: Instance[];
   postgres: PostgresServer;
@@ -111,7 +111,7 @@ export async function startFleet({ program = LATCHKEY, withValkey = false }: Opt
   }
 
   const instances: Instance[] = [];
-  // One after the other: the first brings the tables up to date.
+  // One after the other, because the first one migrates the tables.
   for (const name of NAMES) instances.push(await addInstance(name));
 
   return {

@@ -44,11 +44,11 @@ describe.skipIf(!canRunFleet)("an instance", { timeout: 300_000 }, () => {
       for (let round = 0; round < 2; round++) {
         const ends = [
           begin({ at, shows: ["paused", "unavailable"] }),
-          // What it had locked is not to be had for up to five seconds.
+          // Rows that it had locked stay locked for up to five seconds.
           begin({ shows: ["unavailable"] }),
         ];
         b?.signal("SIGSTOP");
-        // One client does not wait for its answers, so that it goes on; four seconds of it.
+        // A client that does not wait for answers, so it sends during the pause; four seconds of it.
         await served(40).finally(() => b?.signal("SIGCONT"));
         for (const end of ends) end();
         await served(50, at);

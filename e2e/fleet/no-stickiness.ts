@@ -9,7 +9,7 @@ import { canRunFleet, type Fleet, type Instance, startFleet } from "./fleet.ts";
 import { openShop, type Shop, send } from "./shop.ts";
 import { expectNoViolation } from "./under-load.ts";
 
-/** The promise; what it takes is measured from the answer to the change. */
+/** The documented second, measured from the answer to the change. */
 const WITHIN_MS = 1000;
 
 describe.skipIf(!canRunFleet)("without sticky sessions", { timeout: 300_000 }, () => {

@@ -28,7 +28,7 @@ describe.skipIf(!canRunFleet)("PostgreSQL", { timeout: 300_000 }, () => {
     during("PostgreSQL stopped for 10 s", 10, async ({ begin, served, failed }) => {
       const end = begin(AWAY);
       const startedMs = performance.now();
-      // Who is connected goes on; nobody new is let in.
+      // A smart stop keeps existing connections, and refuses new ones.
       const gone = fleet.postgres.stop("smart");
       await served(50);
       await fleet.postgres.stop("fast");

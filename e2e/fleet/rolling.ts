@@ -32,7 +32,7 @@ describe.skipIf(!canRunFleet || !hasNginx)(
     async function restart(instance: Instance, program?: string): Promise<void> {
       const stopped = instance.stop();
       await until(async () => !(await isReady(instance.url)));
-      // Whether anybody was failed meanwhile is seen in the history; here an instance may be held up for a moment.
+      // The history shows failed requests; here an instance may be delayed for a moment.
       for (let asked = 0; asked < 30; asked++) await until(() => isReady(front.url));
       expect(await stopped).toBe(0);
       await instance.start(program);
@@ -70,11 +70,12 @@ describe.skipIf(!canRunFleet || !hasNginx)(
           await underLoad(
             fleet,
             shop,
-            // Somebody new at two releases at once is more than the one before can stand: it answers 500 to who comes second.
+            // The previous release answers 500 to the second sign-on of a new person, when two releases get one each at
+            // once.
             { name, front, racesForPeople: false, recoversWithinSeconds: 2 },
             async ({ begin, served }) => {
               const [first, ...others] = fleet.instances as [Instance, ...Instance[]];
-              // It brings the tables up to date, and who writes meanwhile may be told to come again.
+              // The new release migrates the tables, so a write may get 503 with Retry-After meanwhile.
               const end = begin({ shows: ["unavailable"] });
               await restart(first, LATCHKEY);
               end();

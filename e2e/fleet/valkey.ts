@@ -5,7 +5,7 @@ import { canRunFleet, type Fleet, type Instance, startFleet } from "./fleet.ts";
 import { openShop, type Shop } from "./shop.ts";
 import { type Trouble, underLoad } from "./under-load.ts";
 
-/** Nobody notices: no 5xx, no broken connection, and no key is refused what is reserved for it. */
+/** No effect on clients: no 5xx, no broken connection, and no refusal within a reservation. */
 const UNNOTICED = { shows: [] } as const;
 
 describe.skipIf(!canRunFleet || !hasValkey)("Valkey", { timeout: 300_000 }, () => {
@@ -22,7 +22,7 @@ describe.skipIf(!canRunFleet || !hasValkey)("Valkey", { timeout: 300_000 }, () =
   const during = (name: string, trouble: (trouble: Trouble) => Promise<void>, recoversWithinSeconds = 10) =>
     underLoad(fleet, shop, { name, recoversWithinSeconds }, trouble);
 
-  /** What is not as it should be with it, as readiness says; it is ready all the same. */
+  /** The degraded parts that readiness reports; the instance is ready all the same. */
   const degraded = async ({ url }: Instance) => {
     const answer = await fetch(`${url}/health/ready`);
     expect(answer.status).toBe(200);

@@ -9,7 +9,7 @@ import { postgresEngine } from "../../packages/server/test/support/engines.ts";
 import { until } from "../../packages/server/test/support/until.ts";
 import { createStore, getToken, newPlace, type Place, type Running, serve } from "../support/running.ts";
 
-/** What the command line shows is what the API shows, and it never loads a whole list. */
+/** The command line shows the resources of the API, and does not load a whole list. */
 
 const OPENED_BY_NO_FETCH = [6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080];
 
@@ -244,7 +244,7 @@ test("health explains an answer that broke off", async () => {
 });
 
 describe("health", () => {
-  /** What it says of a service that answers so. */
+  /** The message about a service with this answer. */
   const healthOf = (status: number, body: object | string, ...more: string[]) =>
     healthOn([0], status, body, ...more);
 

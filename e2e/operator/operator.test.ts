@@ -20,7 +20,7 @@ import { LATCHKEY, latchkey, WATCHED } from "../../packages/server/test/support/
 import { postgresEngine } from "../../packages/server/test/support/engines.ts";
 import { createStore, newPlace, type Place, type Running, serve } from "../support/running.ts";
 
-/** What an operator types: which database a command changes, and how a command explains why it failed. */
+/** The operator's commands: which database a command changes, and how a command explains why it failed. */
 
 let place: Place;
 let running: Running | undefined;

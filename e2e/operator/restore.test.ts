@@ -31,7 +31,7 @@ import {
 
 const runbook = readFileSync(new URL("../../docs/back-up-and-restore.md", import.meta.url), "utf8");
 
-/** The command of the runbook that begins so, with its file in our folder. */
+/** The command of the runbook that begins with this text, with its file in the test's folder. */
 function typed(beginning: string): string[] {
   const line = runbook.split("\n").find((text) => text.startsWith(`npx latchkey ${beginning}`));
   if (!line) throw new Error(`docs/back-up-and-restore.md does not say: npx latchkey ${beginning}`);

@@ -13,8 +13,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * Stands in for systemctl where no systemd runs: `node systemctl.ts <action> <unit…>`. It does what the unit's file says of command line,
- * environment and how long a stop may take; of its restrictions it knows nothing. WALK_ROOT is what is `/` to the operator.
+ * Replaces systemctl where no systemd runs: `node systemctl.ts <action> <unit…>`. Takes the command line, the
+ * environment and the time to stop from the unit's file, and ignores its restrictions. WALK_ROOT is the operator's `/`.
  */
 const root = process.env.WALK_ROOT as string;
 const repository = process.env.WALK_REPOSITORY as string;
@@ -74,7 +74,7 @@ async function stop(unit: string): Promise<void> {
   rmSync(file);
 }
 
-/** One that has ended and that nobody has waited for yet is over, too. */
+/** A zombie counts as ended too. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

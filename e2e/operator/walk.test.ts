@@ -114,7 +114,7 @@ describe.skipIf(!hasAll)("the steps", () => {
     ])
       mkdirSync(join(root, folder), { recursive: true });
     const postgresPort = new URL(postgres.url).port;
-    // As on Debian: the administrator is called postgres, and there is no role of ours yet.
+    // The state of Debian: the administrator is called postgres, and the role of latchkey does not exist yet.
     const administrate = (user: string, sql: string) => {
       const done = spawnSync(
         "psql",
@@ -156,7 +156,7 @@ describe.skipIf(!hasAll)("the steps", () => {
       try {
         process.kill(Number(readFileSync(join(root, "run", name), "utf8")), "SIGTERM");
       } catch {
-        // It has ended by itself.
+        // The process has ended by itself.
       }
     }
     await Promise.all([idp?.close(), valkey?.remove()]);
@@ -164,7 +164,7 @@ describe.skipIf(!hasAll)("the steps", () => {
     rmSync(root, { recursive: true, force: true });
   });
 
-  /** The machine's paths, ports and names become ours. */
+  /** Replaces the machine's paths, ports and names by the test's. */
   const withOurs = (typed: string): string =>
     typed
       .replaceAll("cd /srv/latchkey", `cd ${repository}`)
@@ -228,7 +228,7 @@ describe.skipIf(!hasAll)("the steps", () => {
   });
 });
 
-/** One shell, in which each step finds what the ones before have set. A step fails with its first command that does. */
+/** One shell, so each step has the variables of the steps before. A step fails with its first failing command. */
 function startShell(env: Record<string, string>) {
   const child = spawn("bash", ["--norc"], { env, stdio: "pipe" });
   let output = "";

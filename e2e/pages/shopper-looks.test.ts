@@ -45,7 +45,7 @@ describe.skipIf(!hasChromium)("a page", () => {
           expect(await overflow(), path).toBe(0);
           await picture(`phone-${colorScheme}${path.replaceAll("/", "-")}`, small);
         };
-        // As a stranger: who is signed in is sent on from there.
+        // Signed out: these pages send a signed-in shopper on.
         for (const path of ["/signed-in", "/account", "/sign-in", "/nowhere"]) await visit(path);
         await signIn(/Ada/, small);
         for (const path of ["/", "/account", "/sign-in"]) await visit(path);
@@ -140,7 +140,7 @@ describe.skipIf(!hasChromium)("a page", () => {
             await look(page, `own-${what}-${name}`);
             if (what !== "front") await page.getByRole("banner").getByText("Alder & Pine").waitFor();
           }
-          // Each language on one screen: that words fit is a matter of width, and not of colours.
+          // Each language on one screen: a text that is too wide depends on the width, not on the colours.
           if (name === "phone-light")
             for (const [language, words] of Object.entries(pageWords)) {
               await page.goto(`${realm}/authorize?ui_locales=${language}`);
@@ -202,7 +202,7 @@ describe.skipIf(!hasChromium)("a page", () => {
       await signIn();
       const list = listening.getByRole("list", { name: "Messages, the latest first" });
       const latest = list.getByRole("listitem").filter({ hasText: "customer_token.created" }).first();
-      // By its number: what is the latest changes while more comes. One that has come twice is above itself.
+      // The message is found by its number, because newer ones come in above it. A repeated message is above itself.
       const [number] = /Number \d+ of the log/.exec(await latest.innerText()) ?? [];
       const heard = list
         .getByRole("listitem")

@@ -258,7 +258,7 @@ describe.skipIf(!hasChromium)("a shopper", () => {
     test("after stopping the navigation to the provider", async () => {
       const AUTHORIZE = /[?&]response_type=code&/;
       const pressAndStop = async (button: Locator) => {
-        // As the browser does it: the page stays, and is told nothing.
+        // The browser's behaviour: the page stays, and gets no event.
         await page.route(AUTHORIZE, (route) => route.abort("aborted"));
         const stopped = page.waitForEvent("requestfailed", (request) => AUTHORIZE.test(request.url()));
         await button.click();
@@ -329,7 +329,7 @@ describe.skipIf(!hasChromium)("a shopper", () => {
       const other = await newContext();
       const elsewhere = await other.newPage();
       await signIn(/Ada/, elsewhere);
-      // Else its first look may be the one that finds the session ended, and the second a stranger's.
+      // Otherwise the first request of the other browser may come after the end of the session.
       await elsewhere.getByText("ada@shop.example").waitFor();
       await page.getByRole("button", { name: "Sign out everywhere" }).click();
       await page.waitForURL(`${shop}/`);
@@ -395,7 +395,7 @@ describe.skipIf(!hasChromium)("a shopper", () => {
       await other.close();
       await signIn(/^S? ?Sam/);
       const end = (of: Page) => of.getByRole("button", { name: /^Sign out the session with/ });
-      // Before there is another tab: that one would be loaded anew when this one has learnt the name.
+      // The second tab opens after this one has the name; otherwise it would be reloaded.
       await end(page).waitFor();
       const second = await context.newPage();
       await second.goto(`${shop}/account`);

@@ -35,7 +35,7 @@ describe.skipIf(!hasChromium)("a test sign-on", () => {
     admin = createAdmin({ baseUrl: place.url, clientId, clientSecret });
     const { data: settings } = await admin.settings.get();
     const [profile] = (await admin.profiles(settings.realm_id).list()).data;
-    // One long word, which must fit the page as well.
+    // A long word, which must fit the page as well.
     const name = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerk".repeat(2);
     await admin.profiles(settings.realm_id).update(profile?.id ?? "", { name });
     browser = await launchChromium();

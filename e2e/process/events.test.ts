@@ -54,7 +54,7 @@ describe.each(bothEngines)("on $name", (engine) => {
     }
   }
 
-  /** The customers whose creation is in the log, as one who follows the numbers sees it. */
+  /** The customers whose creation is in the log, read in the order of the numbers. */
   async function followed(url: string): Promise<string[]> {
     const seen: string[] = [];
     let next: string | null = `${url}/v2/events?types=customer.created&page[limit]=100`;

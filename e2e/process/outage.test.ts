@@ -18,7 +18,7 @@ import {
   serve,
 } from "../support/running.ts";
 
-/** What happens to a running service when what it depends on goes away. */
+/** A running service whose database, disk or output fails. */
 
 let place: Place;
 let running: Running;
@@ -84,7 +84,7 @@ describe.skipIf(!binaries)("PostgreSQL", () => {
   });
 
   test("silent on the listening connection: the tokens of a deleted key are still refused within a second", async () => {
-    /** Looked for in each round: one that was silent may have been given up for a new one. */
+    /** Looked up in each round: a silent connection may have been replaced. */
     const findPids = async () => {
       const admin = new pg.Client({ connectionString: server.url });
       await admin.connect();
@@ -133,7 +133,7 @@ describe("SQLite", () => {
     const token = await getToken(place.url, made);
     const path = place.env.LATCHKEY_DATABASE_URL?.slice("sqlite:".length) as string;
     const other = new DatabaseSync(path, { timeout: 30_000 });
-    /** Whether other requests were answered while this one waited, and it was served once the lock was gone. */
+    /** Whether other requests were answered while this one waited, and this one was served after the lock. */
     const round = async () => {
       other.exec("begin immediate");
       let isWaiting = true;
@@ -145,7 +145,7 @@ describe("SQLite", () => {
       other.exec("rollback");
       return (await waiting).status === 200 && wasWaiting;
     };
-    // On a busy machine two seconds may be over before anything was asked.
+    // On a busy machine two seconds may pass before the first request.
     let isServed = false;
     for (let rounds = 0; rounds < 10 && !isServed; rounds++) isServed = await round();
     expect(isServed).toBe(true);
@@ -158,7 +158,7 @@ describe("SQLite", () => {
   });
 });
 
-/** A disk of two megabytes, where we may mount one. */
+/** A disk of two megabytes, where the test may mount one. */
 function smallDisk(folder: string): (() => void) | undefined {
   if (spawnSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", folder]).status !== 0) return undefined;
   return () => void spawnSync("umount", ["-l", folder]);
@@ -182,7 +182,7 @@ describe("a full disk under SQLite", () => {
       const ready = () => fetch(`${place.url}/health/ready`);
       const stuffing = join(place.folder, "stuffing");
       expect(() => writeFileSync(stuffing, Buffer.alloc(4_000_000))).toThrow("ENOSPC");
-      // What the write-ahead log has set aside is used up first.
+      // The reserved space of the write-ahead log is used up first.
       await until(async () => (await rename(place.url, made, token, "x".repeat(200))).status === 503);
       for (let i = 0; i < 5; i++) {
         const refused = await rename(place.url, made, token, `refused ${i} ${"x".repeat(200)}`);

@@ -177,7 +177,7 @@ describe.each(bothEngines)("a service on $name", (engine) => {
   );
 
   here("writes JSON lines to standard output, and no secret into them (I10)", async () => {
-    // It is ready a moment before it has said so.
+    // Readiness comes a moment before the log line.
     await until(() => running.logLines().some((line) => JSON.parse(line).event === "ready"));
     const lines = running.logLines();
     expect(lines.join("\n")).not.toContain(token);
@@ -225,7 +225,7 @@ describe.each(bothEngines)("a service on $name", (engine) => {
     let again: NodeJS.Timeout | undefined;
     for await (const chunk of closed.stderr) {
       said += chunk;
-      // One for its process, and one more for its group.
+      // One signal to its process, and another to its group.
       if (said.includes("served/refused")) again ??= setInterval(() => closed.kill("SIGHUP"), 1);
     }
     clearInterval(again);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { until } from "../../packages/server/test/support/until.ts";
 import { createStore, getToken, newPlace, type Place, type Running, serve } from "../support/running.ts";
 
-/** What no well-behaved client sends, on a real socket. */
+/** Malformed requests on a real socket. */
 
 let place: Place;
 let running: Running;
@@ -185,7 +185,7 @@ test.skipIf(process.platform !== "linux")(
     for (const { heard } of slow) expect(heard()).toMatch(/^HTTP\/1.1 408 .*request_timeout/s);
     expect(await isServed()).toBe(true);
     for (const { socket } of [...halfSent, ...idle]) socket.destroy();
-    // As many as before, but for what the service opens for itself now and then.
+    // As many as before, apart from files that the service opens for itself.
     await until(() => countOpen() <= before + 10);
     expect(await isServed()).toBe(true);
   },

@@ -37,7 +37,7 @@ describe("a stopping service", () => {
     place.leave();
   });
 
-  /** One kept connection, as a storefront's server or a balancer has it. */
+  /** A kept connection, as of a storefront's server or a balancer. */
   type Client = { agent: Agent; faults: string[]; answers: number; isToldToLeave: boolean };
   const newClient = (): Client => ({
     agent: new Agent({ keepAlive: true, maxSockets: 1 }),
@@ -62,7 +62,7 @@ describe("a stopping service", () => {
     }
   }
 
-  /** Sends again and again, with pauses of up to a fifth of a second, until it is told to leave or something fails. */
+  /** Sends repeatedly, with pauses of up to a fifth of a second, until it is stopped or a request fails. */
   async function keepAsking(client: Client): Promise<void> {
     for (let i = 0; i < 10_000 && !client.isToldToLeave && client.faults.length === 0; i++) {
       await ask(client);
@@ -126,7 +126,7 @@ describe("the start for services", () => {
 });
 
 describe("npx latchkey serve", () => {
-  /** npm hands signals to the shell between us, and that to nobody. Ctrl-C goes to all three by itself. */
+  /** npm sends signals to the shell in between, which forwards them to no child. Ctrl-C reaches all three by itself. */
   test.concurrent.each([
     ["npx is told to", "SIGTERM", false],
     ["npx is killed", "SIGKILL", false],
@@ -150,7 +150,7 @@ describe("npx latchkey serve", () => {
       await until(() => output.includes('"event":"stopped"'));
       await until(() => isGone(place.url));
     } finally {
-      // All three share a group; where none of it is left there is nothing to do.
+      // All three share a process group; an empty group needs no signal.
       try {
         process.kill(group, "SIGKILL");
       } catch {}

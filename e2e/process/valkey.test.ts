@@ -47,7 +47,7 @@ const ready = async ({ url }: Running) => {
   const { degraded } = (await answer.json()) as { degraded?: string[] };
   return { status: answer.status, degraded };
 };
-/** Whether it has decided something alone. */
+/** Whether the instance has decided alone. */
 const wasAlone = async ({ url }: Running) =>
   /^latchkey_valkey_decisions_total\{by="fallback"\} [1-9]/m.test(
     await (await fetch(`${url}/metrics`)).text(),

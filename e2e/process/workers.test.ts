@@ -40,7 +40,7 @@ describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two wor
     place = await newPlace(database.url);
   });
   afterAll(async () => {
-    // What a test that failed has left behind; its workers go with it.
+    // Ends the primary of a failed test; its workers end with it.
     for (const { child } of started) child.kill("SIGKILL");
     await database?.drop();
     place?.leave();
@@ -62,7 +62,7 @@ describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two wor
     for await (const chunk of answer) text += chunk;
     return { status: answer.statusCode ?? 0, text, isClosed: answer.headers.connection === "close" };
   };
-  /** Without an agent every request has a connection of its own. */
+  /** Without an agent every request has its own connection. */
   const askOn = (agent: Agent | undefined, path: string): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       const options = { agent: agent ?? false, signal: AbortSignal.timeout(60_000) };
@@ -100,12 +100,12 @@ describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two wor
       const said = lines().find(({ event }) => event === "workers");
       expect(said).toMatchObject({ workers: WORKERS, note: expect.stringContaining("counts for itself") });
       expect(lines().filter(({ event }) => event === "ready")).toHaveLength(WORKERS);
-      // One that has just started says nothing of those that have not.
+      // A worker that has just started does not report the others.
       expect(lines().filter(({ what }) => /workers do not answer/.test(what))).toEqual([]);
     });
 
     test("either worker gives the sum of both metrics: no request is missing, and memory is the total", async () => {
-      // Of any status: an address that has asked much without a token is told 429 in place of 401.
+      // Any status: an address with many requests without a token gets 429 in place of 401.
       const asked = async () =>
         (await figures())
           .split("\n")
@@ -186,7 +186,7 @@ describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two wor
       const pid = running.child.pid as number;
       process.kill(pid, "SIGSTOP");
       try {
-        // What was found out before is remembered for half a second.
+        // The earlier result is cached for half a second.
         await until(async () => {
           const answer = await askOn(agent, "/health/ready");
           let text = "";
@@ -194,7 +194,7 @@ describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two wor
           return answer.statusCode === 200 && text.includes("1 of 2 workers do not answer");
         });
         await until(async () => (await figure('latchkey_workers{state="silent"}')) === 1);
-        // Of what only grows nobody knows the sum: one worker's own would look as if all had been restarted.
+        // The sum of a counter is unknown then: one worker's own figure would look like a restart of all.
         const told = (await figures()).split("\n").filter((line) => line.startsWith("# TYPE "));
         expect(told.length).toBeGreaterThan(10);
         expect(told.filter((line) => !line.endsWith(" gauge"))).toEqual([]);
@@ -211,7 +211,7 @@ describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two wor
     test("a killed worker is replaced and logged, and the other continues to serve", async () => {
       const [killed, other] = workersOf(running) as [number, number];
       process.kill(killed, "SIGKILL");
-      // From this moment on: what it had accepted is broken, what it had not is the other's.
+      // From this moment on, its accepted connections break, and new ones go to the other worker.
       for (let round = 0; round < 20; round++) expect((await ask("/v2/store")).status).toBe(401);
       expect(isAlive(killed)).toBe(false);
       await allServe();

@@ -23,7 +23,7 @@ export const closeFederations = (): void =>
 
 export async function openFederation(options: HonestIdpOptions & { clientSecret?: string } = {}) {
   const idp = await startHonestIdp(options);
-  // The provider and the client library go by the machine's clock, so ours begins there.
+  // The provider and the client library use the machine's clock, so the service's clock begins there.
   const clock = handClock(Date.now());
   const latchkey = await createTestApp({ allowedOrigins: [idp.origin], clock });
   const store = await latchkey.createStore(100_000);
@@ -52,7 +52,7 @@ export async function openFederation(options: HonestIdpOptions & { clientSecret?
     issuer: `${PUBLIC_URL}/sign-on/stores/${store.store.id}/realms/${realmId}`,
     service: (request: Request): Promise<Response> =>
       Promise.resolve(latchkey.app.fetch(request, { incoming: { socket: { remoteAddress: "127.0.0.1" } } })),
-    /** What the service has written down of a sign-on. */
+    /** The record of a sign-on. */
     async recordOf(reference: string) {
       await latchkey.app.tidy();
       const { body } = await store.call(listSignOns, { query: `filter=eq(reference,${reference})` });
@@ -70,7 +70,7 @@ export async function openFederation(options: HonestIdpOptions & { clientSecret?
 /** A browser that goes wherever it is sent, with the cookies that belong there. */
 export function openBrowser({ service, idp }: Federation) {
   const jar = newCookieJar();
-  /** One visit to the service; where it sends the browser. */
+  /** One request to the service; returns the address of its redirect. */
   async function visit(url: string): Promise<string> {
     const response = await service(new Request(url, { headers: jar.headersFor(url) }));
     jar.keep(url, response);
@@ -93,7 +93,7 @@ export function openBrowser({ service, idp }: Federation) {
 
 type Begun = { url: string; state: string; verifier: string };
 
-/** What the contract tells a storefront to do, step by step. */
+/** The contract's steps for a storefront. */
 export async function openStorefront({ service, store }: Federation) {
   // biome-ignore lint/suspicious/noExplicitAny: a storefront in JavaScript looks at what comes
   async function ask(path: string, init: RequestInit = {}): Promise<{ status: number; body: any }> {
@@ -141,7 +141,7 @@ export async function openStorefront({ service, store }: Federation) {
   };
 }
 
-/** One sign-on from the click to the customer token. */
+/** A complete sign-on, up to the customer token. */
 export async function signOn(
   federation: Federation,
   browser = openBrowser(federation),

@@ -15,7 +15,7 @@ import {
   serve,
 } from "../support/running.ts";
 
-/** The honest provider is somebody else's: `oidc-provider`, as it comes. */
+/** The honest provider is the package `oidc-provider`, unchanged. */
 let honest: Server;
 let honestUrl: string;
 let hostile: HostileIdp;

@@ -1,6 +1,6 @@
 /**
- * What an OpenAPI document takes away that another one promised. Within /v2 changes only add: new operations, new members, new
- * optional parameters, and new values of members in answers are no breakage.
+ * Finds the promises of one OpenAPI document that another one breaks. Within /v2 changes only add: new operations, new
+ * members, new optional parameters and new values in answers break nothing.
  */
 
 type Schema = {
@@ -33,7 +33,7 @@ export type Document = {
   components: { schemas: Record<string, Schema> };
 };
 
-/** Each is one line: where it is, and what is no longer so. */
+/** Each is one line: the place, and the broken promise. */
 export function breakagesOf(before: Document, after: Document): string[] {
   const was = createSide(before);
   const is = createSide(after);
@@ -51,7 +51,7 @@ type Side = { shapesOf(schema: Schema): Schema[] };
 type Of = [side: Side, described: Described];
 
 function createSide({ components: { schemas } }: Document): Side {
-  /** The shapes that a value may have: one, unless the document lists several. */
+  /** The shapes of a value: one, unless the document lists several. */
   function shapesOf(schema: Schema): Schema[] {
     const named = schema.$ref && schemas[schema.$ref.replace("#/components/schemas/", "")];
     if (named) return shapesOf(named);
@@ -99,7 +99,7 @@ function inContents(
   });
 }
 
-/** Refusals may become others, for what failed before; what was answered when all was well stays. */
+/** Refusals may change where the request failed before; successful answers stay. */
 function brokenAnswers(at: string, [was, before]: Of, [is, after]: Of): string[] {
   const good = Object.entries(before.responses).filter(([status]) => Number(status) < 400);
   return good.flatMap(([status, answer]) => {
@@ -118,7 +118,7 @@ function brokenAnswers(at: string, [was, before]: Of, [is, after]: Of): string[]
 
 type Shaped = [side: Side, schema: Schema];
 
-/** What a request may say: all that was taken must still be. */
+/** Requests: everything that was accepted still is. */
 function noLongerTaken(at: string, [was, before]: Shaped, [is, after]: Shaped): string[] {
   const shapes = is.shapesOf(after);
   return was.shapesOf(before).flatMap((shape) => {
@@ -144,7 +144,7 @@ function noLongerTaken(at: string, [was, before]: Shaped, [is, after]: Shaped): 
   });
 }
 
-/** What an answer says: every member that was always there still is, and is of no other kind. */
+/** Answers: every member that was always there still is, with the same type. */
 function noLongerGiven(at: string, [was, before]: Shaped, [is, after]: Shaped): string[] {
   const shapes = was.shapesOf(before);
   const isNew = is.shapesOf(after).filter((shape) => !shapes.some((one) => kindOf(one) === kindOf(shape)));
@@ -168,7 +168,7 @@ function noLongerGiven(at: string, [was, before]: Shaped, [is, after]: Shaped): 
   ];
 }
 
-/** Of several shapes the one that comes nearest is meant. */
+/** Compares with the most similar of several shapes. */
 const fewest = (tries: string[][]): string[] => tries.toSorted((a, b) => a.length - b.length)[0] ?? [];
 
 const valuesOf = (shape: Schema): unknown[] => shape.enum ?? ("const" in shape ? [shape.const] : []);

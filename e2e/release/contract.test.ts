@@ -3,9 +3,9 @@ import { openapiDocument } from "../../packages/server/src/contract/openapi.ts";
 import { breakagesOf, type Document } from "./breakages.ts";
 import { hasReleaseBefore, readReleaseBefore } from "./release-before.ts";
 
-/** Within /v2 changes only add: who was written for the release before goes on working. */
+/** Within /v2 changes only add: a client of the previous release still works. */
 
-/** Where that was not so on purpose, with the reason. They go when e2e/previous-release names a later release. */
+/** Intended exceptions, with the reason. They are removed when e2e/previous-release names a later release. */
 const MEANT: readonly { what: RegExp; why: string }[] = [
   {
     what: /\.grant_type: takes only some values now$/,

@@ -122,7 +122,7 @@ describe("`npx latchkey dev` in an empty folder", () => {
     });
   });
   afterAll(async () => {
-    // npx, its shell and the service: one group of processes.
+    // npx, its shell and the service: one process group.
     if (child?.pid) process.kill(-child.pid, "SIGTERM");
     await until(() => child.exitCode !== null || child.signalCode !== null);
   });
@@ -222,7 +222,8 @@ describe.each(["latchkey", "@latchkey/sdk"])("the package %s", (name) => {
 
   test("npm publish --dry-run gives no warning", async () => {
     const tarball = tarballs.find((path) => path.includes("sdk") === name.includes("sdk")) as string;
-    // The registry on this machine takes nothing, and a dry run sends nothing. Without any token npm warns of that alone.
+    // The registry on this machine accepts nothing, and a dry run sends nothing. Without a token npm warns of the token
+    // alone.
     const token = { [`npm_config_//${new URL(registry.url).host}/:_authToken`]: "none" };
     const { stdout, stderr } = await run("npm", ["publish", "--dry-run", tarball], {
       cwd: folder,

@@ -37,7 +37,7 @@ export async function startRegistry(root: string): Promise<Registry> {
   };
 }
 
-/** As npm has noted them, each version where it is. */
+/** The packages of npm's own list, each version with its folder. */
 function readInstalled(root: string): Installed[] {
   const { packages } = JSON.parse(readFileSync(join(root, "node_modules/.package-lock.json"), "utf8"));
   return Object.entries<{ link?: boolean }>(packages)
@@ -48,7 +48,7 @@ function readInstalled(root: string): Installed[] {
     });
 }
 
-/** Quickly rather than small: one of them is the Node that the service runs on. */
+/** Fast rather than small: one of the packages is Node. */
 function packInto(folder: string, response: NodeJS.WritableStream): void {
   const tar = spawn("tar", ["-c", "--exclude=node_modules", "-C", dirname(folder), basename(folder)]);
   tar.stdout.pipe(response);

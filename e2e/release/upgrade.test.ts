@@ -58,7 +58,7 @@ async function send(url: string, token: string, method: string, path: string, da
 
 const ADA = { name: "Ada", email: "ada@shop.example", password: "correct horse" };
 
-/** What a back office and a storefront do, begun at one instance and gone on with at another. */
+/** The requests of a back office and a storefront, begun at one instance and continued at another. */
 async function work(
   there: string,
   here: string,

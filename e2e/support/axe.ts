@@ -4,11 +4,11 @@ import type { Page } from "playwright-core";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** What axe-core finds wrong with the page as it stands: the rule, and the first element that breaks it. */
+/** The violations that axe-core finds in the page: the rule, and the first element that breaks it. */
 export async function barriersOf(page: Page): Promise<string[]> {
   // Runs in the page's world without being one of its scripts, so the page's policy stays in force for everything else.
   if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(AXE);
-  // What moves has other colours meanwhile than afterwards.
+  // Colours change during an animation, so wait for its end.
   await page.evaluate(() =>
     Promise.all(
       document

@@ -5,7 +5,7 @@ import { request } from "node:https";
 import { join } from "node:path";
 import { findProgram } from "../../packages/server/test/support/programs.ts";
 
-/** A certificate of our own making for one name, and requests that trust it and nothing else. */
+/** A self-made certificate for one name, and requests that trust this certificate alone. */
 
 export const hasOpenssl = (): boolean => findProgram("openssl") !== undefined;
 
@@ -29,7 +29,7 @@ type Asked = {
   until?: (text: string) => boolean;
 };
 
-/** Asks the server on this port as if it were the certificate's name. `until`: when enough was read of an answer that does not end. */
+/** Sends a request for the certificate's name to this port. `until`: when enough of an endless answer was read. */
 export function askOver(
   { name, certFile }: Certificate,
   port: number,

@@ -1,7 +1,7 @@
 import { type Browser, chromium } from "playwright-core";
 import { findProgram } from "../../packages/server/test/support/programs.ts";
 
-/** Debian's Chromium, driven from the tests. It talks to this machine only. */
+/** Debian's Chromium, driven from the tests, with access to this machine alone. */
 const executablePath = findProgram("chromium");
 export const hasChromium = executablePath !== undefined;
 

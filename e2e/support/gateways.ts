@@ -20,7 +20,7 @@ export function shownIn(page: string, language: string): string {
   return block[1] as string;
 }
 
-/** `http`: what stands within `http { … }`. */
+/** `http`: the contents of `http { … }`. */
 export function startNginx(http: string, url: string): Promise<Gateway> {
   const folder = mkdtempSync(join(tmpdir(), "latchkey-nginx-"));
   const errors = join(folder, "error.log");
@@ -34,7 +34,7 @@ export function startNginx(http: string, url: string): Promise<Gateway> {
   return start("nginx", ["-p", folder, "-c", file, "-e", errors], folder, url);
 }
 
-/** `options`: what else stands in the block of global options. */
+/** `options`: further global options. */
 export function startCaddy(caddyfile: string, url: string, options = ""): Promise<Gateway> {
   const folder = mkdtempSync(join(tmpdir(), "latchkey-caddy-"));
   const file = join(folder, "Caddyfile");
@@ -42,7 +42,7 @@ export function startCaddy(caddyfile: string, url: string, options = ""): Promis
   return start("caddy", ["run", "--config", file, "--adapter", "caddyfile"], folder, url);
 }
 
-/** Whether somebody takes connections there, whatever is spoken on them. */
+/** Whether a program accepts connections there, in any protocol. */
 const listens = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");

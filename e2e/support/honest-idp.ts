@@ -3,29 +3,32 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import Provider from "oidc-provider";
 
 /**
- * An identity provider that keeps to the rules, and that somebody else has written: `oidc-provider`, with one
- * confidential client and a login page that nobody has to click on.
+ * An identity provider that follows the specifications: the package `oidc-provider`, with one confidential client and a
+ * login page that needs no click.
  */
 export type HonestIdp = {
   origin: string;
   discoveryUrl: string;
   clientId: string;
   clientSecret: string;
-  /** Who sits in front of the login page. */
+  /** The person at the login page. */
   person: Person;
-  /** Whether that person says no. */
+  /** Whether that person refuses. */
   refuses: boolean;
-  /** What arrived, in order. */
+  /** The requests, in order. */
   journal: Entry[];
-  /** How often a path was asked. */
+  /** The number of requests for a path. */
   asked(path: string): number;
-  /** Enters our addresses for the client. */
+  /** Registers the service's addresses for the client. */
   register(addresses: Addresses): void;
   /** Replaces the signing key at once: the old one is gone from the key set. */
   rotateKey(): void;
-  /** Where a logout token is posted to. */
+  /** The address that gets logout tokens. */
   deliver: (request: Request) => Response | Promise<Response>;
-  /** Follows the redirects inside the provider, signs the person in, and says where the browser is sent in the end. */
+  /**
+   * Follows the redirects inside the provider, signs the person in, and returns the address to which the provider
+   * redirects at last.
+   */
   walk(location: string, jar: CookieJar, person?: Person): Promise<string>;
   /** The person signs out there, in this browser. */
   signOut(jar: CookieJar): Promise<void>;
@@ -39,7 +42,7 @@ type Algorithm = "RS256" | "ES256";
 type Addresses = {
   callback: string;
   logout?: string;
-  /** Whether logout tokens and ID tokens name the session, not only the person. */
+  /** Whether logout tokens and ID tokens name the session, besides the person. */
   namesSession?: boolean;
 };
 
@@ -53,7 +56,7 @@ export const GRACE: Person = {
 };
 
 const MAX_HOPS = 20;
-/** Many people sign in at once: the browser says who sits in front of it. */
+/** Many people sign in at once: a cookie of the browser names the person. */
 const PERSON = "x-person";
 
 export async function startHonestIdp(options: HonestIdpOptions = {}): Promise<HonestIdp> {
@@ -132,7 +135,7 @@ export async function startHonestIdp(options: HonestIdpOptions = {}): Promise<Ho
   };
   let provider = restart();
 
-  /** It reads its settings once. What it remembers, and its cookies, outlive it. */
+  /** The provider reads its settings once; stored sessions and cookies live on. */
   function restart(): Interactive {
     const client = {
       client_id: idp.clientId,
@@ -174,7 +177,7 @@ export async function startHonestIdp(options: HonestIdpOptions = {}): Promise<Ho
     }) as Provider & Interactive;
   }
 
-  /** The login page and the page that asks for consent, without the pages. */
+  /** Answers the login page and the consent page without showing them. */
   async function interact(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { prompt, params, session, grantId } = await provider.interactionDetails(request, response);
     if (idp.refuses) return provider.interactionFinished(request, response, { error: "access_denied" });
@@ -194,7 +197,7 @@ export async function startHonestIdp(options: HonestIdpOptions = {}): Promise<Ho
   return idp;
 }
 
-/** What we use of it; the package brings no types. */
+/** The used part of the package, which has no types. */
 type Interactive = Provider & {
   interactionDetails(request: IncomingMessage, response: ServerResponse): Promise<Interaction>;
   interactionFinished(request: IncomingMessage, response: ServerResponse, result: object): Promise<void>;

@@ -1,4 +1,4 @@
-// The package brings no types, and we use two functions of it.
+// The used part of the package, which has no types.
 declare module "oidc-provider" {
   import type { RequestListener } from "node:http";
   export default class Provider {

@@ -1,4 +1,4 @@
-/** What we use of it; the package brings no types. */
+/** The used part of the package, which has no types. */
 declare module "passport" {
   import type { IncomingMessage, ServerResponse } from "node:http";
 

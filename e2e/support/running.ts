@@ -12,7 +12,7 @@ export type Running = {
   url: string;
   env: Record<string, string>;
   child: ChildProcess;
-  /** Those that have ended: what is read may break off within one. */
+  /** Complete lines: the last read may break off within a line. */
   logLines(): string[];
   /** When it has ended, and all that it has written was read. */
   exited: Promise<number | null>;

@@ -13,7 +13,7 @@ import { connectStorage } from "../../packages/server/src/storage/open.ts";
 import type { Tables } from "../../packages/server/src/storage/tables.ts";
 import { engines } from "../../packages/server/test/support/engines.ts";
 
-/** The instruments of the benchmark. What it measures is no test. */
+/** The instruments of the benchmark, not its measurements. */
 
 const undo: (() => void)[] = [];
 afterEach(() => {

@@ -7,7 +7,7 @@ import { PATIENCE_MS, type Setting, simulate, WAYS } from "../../bench/limiter/s
 import { pages } from "../../bench/scale.ts";
 import { limiterResults } from "../../bench/simulate-limiter.ts";
 
-/** The simulation of docs/scale.md, made short: what it must hold whatever the figures are. */
+/** A short run of the simulation of docs/scale.md: properties that hold for any figures. */
 
 const good = { fromMs: 0, name: "good", delayMs: 0.5, loss: 0, isAway: false };
 const SHORT: Setting = { instances: 20, seconds: 6, rateLimit: 1000, seed: 7, weather: [good] };

@@ -6,7 +6,7 @@ import { explainOnPostgres, explainOnSqlite } from "../../scripts/plans/explain.
 import { fill, openToFill } from "../../scripts/plans/fill.ts";
 import { faultsOf } from "../../scripts/plans/judge.ts";
 
-/** What scripts/check-plans.ts lets pass after a test run, and what it does not. */
+/** The statements that scripts/check-plans.ts accepts after a test run, and those it reports. */
 describe.each(engines)("a statement on $name", (engine) => {
   let database: TestDatabase;
   let storage: Storage;

@@ -8,7 +8,7 @@ import { bundleLibraries } from "../bundle.ts";
 
 const server = fileURLToPath(new URL("..", import.meta.url));
 
-/** In a process of its own, because this process keeps what it has imported. */
+/** In a process of its own, because an import here would stay loaded for the rest of the run. */
 const run = (script: string): unknown =>
   JSON.parse(
     execFileSync(process.execPath, ["--input-type=module", "--eval", script], { cwd: server }).toString(),

@@ -9,7 +9,9 @@ import { findProfile, type Profile } from "../src/profiles/profile.ts";
 import { createTestApp, type TestApp, type TestStore } from "./support/app.ts";
 import { type HostileIdp, startHostileIdp } from "./support/hostile-idp.ts";
 
-/** What is kept of identity providers: fresh for five minutes, good for a day, never hammered. */
+/**
+ * The cache of identity providers: fresh for five minutes, usable for a day, with few requests to a failing provider.
+ */
 
 let latchkey: TestApp;
 let store: TestStore;

@@ -39,7 +39,7 @@ beforeEach(async () => {
 });
 afterEach(() => draining.finish(0));
 
-/** A client that keeps its own half open until it is told to close it. */
+/** A client that keeps its half of the connection open until the test closes it. */
 function client() {
   const socket = connect({
     port: (server.address() as AddressInfo).port,

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type FaultProxy, startFaultProxy } from "./support/fault-proxy.ts";
 import { until } from "./support/until.ts";
 
-/** The line that other tests break: each fault does what it says, and nothing else. */
+/** The proxy that other tests break: each fault has exactly its documented effect. */
 describe("a proxy with faults", () => {
   type End = { socket: Socket; heard: string; isOver: boolean; fault: string | undefined };
   let server: Server;

@@ -12,7 +12,7 @@ import { handClock } from "./support/clock.ts";
 import { watchStatements } from "./support/statements.ts";
 import { until } from "./support/until.ts";
 
-/** What the gate does for every operation alike: who, whether, how often, and that it was noted. */
+/** The steps of the gate for every operation: the token, the permission, the rate limit, and the recorded use. */
 
 let latchkey: TestApp;
 let store: TestStore;

@@ -25,7 +25,7 @@ afterAll(() => latchkey.close());
 const fetch = (path: string, init: RequestInit = {}) =>
   latchkey.app.fetch(new Request(`http://internal${path}`, init));
 
-/** With the target as it stands in the request line: a Request alone has resolved its dot segments already. */
+/** The target is passed as in the request line, because a Request has already resolved its dot segments. */
 const fetchTarget = async (method: string, target: string) => {
   const headers = { authorization: `Bearer ${await store.token()}` };
   const url = new URL(target, "http://internal");
@@ -244,7 +244,7 @@ describe("browsers", () => {
   test.each([
     [PUBLIC_URL, "max-age=31536000"],
     ["http://localhost:4000", null],
-    // It would hold for every port of localhost, and other programs there speak http.
+    // The header would apply to every port of localhost, where other programs use http.
     ["https://localhost:8443", null],
   ])(
     "get Strict-Transport-Security under a public https URL, but not on localhost: %s",
@@ -361,7 +361,7 @@ describe("the operations of the service itself", () => {
     expect(page).not.toMatch(/(?:src|href)="https?:/);
     for (const path of ["/docs", ...loaded]) {
       const { status, headers } = await fetch(path);
-      // After an upgrade nobody reads the page of before (wire 1).
+      // After an upgrade no browser uses the cached page of the earlier release (wire 1).
       expect([path, status, headers.get("cache-control")]).toEqual([path, 200, "no-store"]);
     }
     expect((await fetch("/docs")).headers.get("content-security-policy")).toContain("default-src 'none'");

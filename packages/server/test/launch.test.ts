@@ -39,7 +39,7 @@ beforeEach(() => {
   );
 });
 
-/** A platform package at this place below node_modules. Its Node is the running one, or a file that does not start. */
+/** A platform package in this folder of node_modules. Its Node is the running one, or a file that does not start. */
 function install(at: string, version: string, start = true): string {
   const file = join(folder, "node_modules", at, "bin/node");
   mkdirSync(dirname(file), { recursive: true });

@@ -181,7 +181,7 @@ describe("every metric", () => {
     const { series, sumOf } = await exposed();
     const { labels } = series.find(({ name }) => name === "latchkey_build_info") ?? {};
     expect(labels).toMatchObject({ version: expect.stringMatching(/^\d+\.\d+\.\d+/), engine: "sqlite" });
-    // The one that asks.
+    // The request for the metrics itself.
     expect(sumOf("latchkey_http_requests_in_flight")).toBe(1);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { openapiDocument } from "../src/contract/openapi.ts";
 
-/** What must be true of the document, so that people and the tools of other languages can go by it. */
+/** Properties of the document on which people and tools of other languages rely. */
 
 type Response = { headers?: Record<string, unknown> };
 type Parameter = { name: string; in: string; required: boolean; description?: string; schema: Schema };
@@ -22,7 +22,7 @@ const operations = Object.values(document.paths).flatMap((path) =>
 );
 const get = (id: string): Described => operations.find(([name]) => name === id)?.[1] as Described;
 
-/** Every object of the document, with the name that it stands under. */
+/** Every object of the document, with its name. */
 function* within(value: unknown, name = ""): Generator<[string, Record<string, unknown>]> {
   if (typeof value !== "object" || value === null) return;
   if (!Array.isArray(value)) yield [name, value as Record<string, unknown>];

@@ -11,7 +11,7 @@ import { type Answer, type Call, call } from "./support/call.ts";
 import { createFederation, type Federation } from "./support/federation.ts";
 import { CONSOLE, createMembersSide, type MembersSide } from "./support/members.ts";
 
-/** Our own pages: for whom they are, in which language, and that nothing which a shop has written can do harm there. */
+/** The service's own pages: for whom they are, their language, and that the texts of a shop are harmless in them. */
 
 let f: Federation;
 beforeAll(async () => {
@@ -34,7 +34,7 @@ const policyOf = ({ headers }: Answer) => headers.get("content-security-policy")
 const stylesOf = ({ body }: Answer) =>
   [...body.matchAll(/<style>([\s\S]*?)<\/style>/g)].map(([, style = ""]) => style);
 
-/** Every page that says no: how to come to it. */
+/** Every error page, and a request that leads to it. */
 const REFUSALS: [
   code: string,
   words: (of: (typeof pageWords)["en"]) => string,

@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 afterAll(() => latchkey.close());
 
-/** A second key of the store. Its token is implicit: it has no part in the administrator's floor. */
+/** A second key of the store. Its token is implicit, so it cannot use the administrator's floor. */
 async function newKey(reserved: number) {
   const json = { data: { type: "application_key", name: "Second", reserved_rate_limit: reserved } };
   const { body } = await store.call(createApplicationKey, { json });

@@ -19,7 +19,7 @@ import { call } from "./support/call.ts";
 import { engines } from "./support/engines.ts";
 import { until } from "./support/until.ts";
 
-/** What a role may do follows from the contract, and is looked up at each request: no token has it inside. */
+/** The rights of a role follow from the contract, and are looked up at each request: a token has no role inside. */
 
 let latchkey: TestApp;
 let store: TestStore;
@@ -41,7 +41,7 @@ beforeAll(async () => {
     tokens[role] = await getToken(latchkey.app, { ...store, key: keys[role] }, "client_credentials");
   }
 });
-// What is refused counts against its source; every test starts with a full allowance.
+// A refused request counts against its source; every test starts with a full allowance.
 beforeEach(() => latchkey.clock.advance(2000));
 afterAll(() => latchkey.close());
 
@@ -54,7 +54,7 @@ const withRole = operations
 
 describe.each(ROLES)("a key with the role %s", (role) => {
   test.each(withRole)("%s", async (_, operation) => {
-    // A body that would be refused, if anybody read it.
+    // An invalid body: only an operation that reads the body refuses it for the body.
     const broken = operation.body && { raw: "{", headers: { "content-type": "application/json" } };
     const answer = await call(latchkey.app, operation, {
       ids: idsOf(operation),

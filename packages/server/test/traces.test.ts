@@ -158,7 +158,7 @@ describe("a sign-on", () => {
     const [record] = await f.records();
     expect(record.id.replaceAll("-", "")).toBe(first.traceId);
 
-    // What was done within the callback hangs below it.
+    // The spans of the callback's work are below the callback's.
     const byId = new Map(ofSignOn.map((span) => [span.spanId, span]));
     const pathOf = (span: Span): string => {
       const parent = byId.get(span.parentSpanId ?? "");

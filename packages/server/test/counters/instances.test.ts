@@ -46,7 +46,7 @@ async function start(): Promise<TestApp> {
   return app;
 }
 
-/** Asks both in turn for what is not administration. */
+/** Calls both instances in turn, with an operation that is not administration. */
 async function countServed(apps: readonly TestApp[], asked: number): Promise<number> {
   const token = await store.token();
   const answers = Array.from({ length: asked }, (_, at) =>

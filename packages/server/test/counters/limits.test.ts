@@ -75,7 +75,7 @@ async function served(of: readonly Instance[], asked: number, keyId?: string): P
   return (await Promise.all(all)).filter(({ allowed }) => allowed).length;
 }
 
-/** Half of the reserve is for others than the one who asks for everything. */
+/** Half of the reserve is kept for keys other than the one with most requests. */
 const ALONE = POOL + Math.ceil(POOL / 10);
 
 describe("several instances", () => {
@@ -137,7 +137,7 @@ test("a source stays remembered while it is served, also when the key's program 
   const allowance = { revision: 1, rateLimit: 100, totalReserved: 0, reserved: 0 };
   const draw = { storeId: "store", keyId: "both", allowance, administration: false };
   await limiter.take({ ...draw, source: "192.0.2.1" });
-  // As if most of the time for which they are kept had passed.
+  // Shortens the time for which the sources are kept, as if most of it had passed.
   await server.say("PEXPIRE lk:{store}:2:sources:both 5000");
   clock.advance(1000);
   await limiter.take({ ...draw, source: undefined });
@@ -180,11 +180,11 @@ describe.each(faults)("Valkey that is %s", (_, begin, end) => {
   test("floors are still served, each of two instances gives half of the pool, and afterwards the limit is exact again (T47)", async () => {
     const two = await startTwo(AS_IN_PRODUCTION_MS);
     const [one] = two;
-    /** Whoever decides says what there is to share. A busy machine can miss an answer, so this may take some tries. */
+    /** Each decision reports the quota to share. A busy machine can miss an answer, so several attempts may be needed. */
     const untilShared = (quota: number) =>
       until(async () => {
         clock.advance(1000);
-        // In any second no more than the floor: whoever decides must serve all of it.
+        // No more than the floor in any second: all of it is served, whether Valkey or an instance decides.
         expect(await served(two, FLOOR, "own")).toBe(FLOOR);
         const decisions = await Promise.all(two.map((instance) => take(instance)));
         return decisions.every(({ shared }) => shared.quota === quota);

@@ -15,7 +15,7 @@ import { silentLog } from "../support/silent-log.ts";
 import { until } from "../support/until.ts";
 import { hasValkey, NO_VALKEY, startValkey, type ValkeyServer } from "../support/valkey-server.ts";
 
-/** Two instances on one database and one Valkey, asked in turn as a balancer would. */
+/** Two instances on one database and one Valkey, called in turn as by a balancer. */
 
 const EMAIL = "ada@shop.example";
 const PASSWORD = "correct horse";
@@ -137,7 +137,7 @@ describe("guesses of a password", () => {
     expect(await guess(10)).toBe(0);
     await server.start();
     await allThere();
-    // One has seen two of the five, which is not yet its half.
+    // This instance has counted two of the five, which is not yet its half.
     expect(await guess(10)).toBeLessThanOrEqual(1);
     await server.say("FLUSHALL");
     expect(await guess(10)).toBe(0);
@@ -176,7 +176,7 @@ describe("requests without a good token", () => {
   test("of one source have one burst over all instances, and no second one when Valkey comes back empty or is flushed", async () => {
     await start();
     expect(await served(300)).toBe(ANONYMOUS.burst);
-    // One that has missed beats on a busy machine is not counted by the other, which would take the whole for its part.
+    // An instance that misses beats on a busy machine is not counted by the other, which then takes the whole limit.
     await until(() => counters.every((valkey) => valkey.instances() === 2));
     await server.stop();
     await allAway();

@@ -42,7 +42,9 @@ async function open(urls = [server.url], answerWithinMs = PATIENT_MS): Promise<V
   return valkey;
 }
 
-/** Impatient as in production, so a busy machine makes it miss an answer now and then: it is then back by itself. */
+/**
+ * The time limit of production: a busy machine sometimes misses an answer, and the connection then recovers by itself.
+ */
 async function openInAHurry(urls = [server.url]): Promise<Valkey> {
   const valkey = await open(urls, 50);
   await untilThere(valkey);
@@ -158,7 +160,7 @@ describe("the number of instances", () => {
     await server.stop();
     const stoppedMs = performance.now();
     await two.close();
-    // By now Valkey itself would have forgotten whoever has no beat.
+    // By now Valkey's own entry of an instance without a beat has expired.
     await until(() => performance.now() - stoppedMs > 3500);
     await server.start();
     await untilThere(one);
@@ -354,7 +356,7 @@ test("a password is used, and a wrong one is not logged", async () => {
 
 test("a process that is paused while it connects has as much time for the connection as for an answer", async () => {
   const opening = open();
-  // By then the connection is under way, and nobody has heard yet that it is there.
+  // By then the connection is under way, and its success is not known yet.
   for (let ticks = 0; ticks < 20; ticks++) await new Promise(process.nextTick);
   const untilMs = performance.now() + 700;
   while (performance.now() < untilMs);

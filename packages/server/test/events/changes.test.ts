@@ -15,7 +15,7 @@ import { call } from "../support/call.ts";
 import { createFederation, type Federation, SHOP } from "../support/federation.ts";
 import { happenedIn, isWhole, typesOf } from "../support/log.ts";
 
-/** Every change of a store's data leaves an event: what happened, to what, by whom, in which request (wire 16). */
+/** Every change of a store's data leaves an event: the change, its subject, its actor and its request (wire 16). */
 
 let f: Federation;
 beforeAll(async () => {

@@ -41,7 +41,7 @@ const command = (...args: string[]): Promise<Finished> =>
   run(["events", ...args], { LATCHKEY_DATABASE_URL: database.url, LATCHKEY_EVENT_DAYS: "1" });
 const verify = (...args: string[]) => command("verify", "--store", store.store.id, ...args);
 
-/** `tail` that has shown what there is. `ended`: how it ended, and all that it said beside. */
+/** A `tail` that has printed the existing events. `ended`: its exit code and its other output. */
 async function follow({ store: { id } }: TestStore) {
   const child = spawn(process.execPath, [LATCHKEY, "events", "tail", "--store", id], {
     env: { PATH: process.env.PATH, LATCHKEY_DATABASE_URL: database.url },
@@ -179,7 +179,7 @@ test("tail: reports that its store is deleted, and ends", async () => {
   await latchkey.app.tidy();
   const { ended } = await follow(followed);
   await deleteStore(latchkey, followed.store.id);
-  // It looks while the store is being deleted, or after that.
+  // The look may come during the deletion of the store, or after it.
   expect(await ended).toEqual([
     [1, null],
     expect.stringMatching(`\nlatchkey: .* store ${followed.store.id}`),
@@ -210,7 +210,7 @@ test("tail: continues where it was after the database was away", async ({ skip }
   line.cut();
   await rename("meanwhile");
   const opened = line.opened();
-  // It has asked in vain.
+  // `tail` has failed to read once.
   await until(() => line.opened() > opened + 5 || child.exitCode !== null);
   line.mend();
   await until(() => shown.includes('"meanwhile"') || child.exitCode !== null);

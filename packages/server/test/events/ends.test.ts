@@ -222,7 +222,7 @@ describe.each(engines)("the log on $name", (engine) => {
         };
         const { found, seen } = await verdictWith(forget);
         expect(found).toMatchObject({ isWhole: true, events: 910, head: { first_sequence: 601 } });
-        // Of what is kept by then.
+        // The total is that of the events that are retained at that moment.
         expect(seen).toEqual([
           [500, 1010],
           [410, 410],
@@ -343,7 +343,7 @@ describe.each(engines)("the log on $name", (engine) => {
       const json = { data: { type: "customer", name: "gracehopper the second" } };
       await store.call(updateCustomer, { ids: { id: grace }, json });
       await latchkey.app.tidy();
-      // One that is not numbered yet.
+      // An event without a number yet.
       await store.call(updateCustomer, {
         ids: { id: grace },
         json: { data: { type: "customer", name: "gracehopper III" } },
@@ -391,14 +391,14 @@ describe.each(engines)("the log on $name", (engine) => {
       expect((await other.call(eraseCustomer, { ids: { id } })).code).toBe("customer_not_found");
       expect((await erase(id)).body.data.events).toBe(1);
       expect((await erase(id)).code).toBe("customer_not_found");
-      // Of this one all that waited has its number.
+      // Every waiting event of this store has its number.
       const gone = await make("gracehopper");
       await store.call(deleteCustomer, { ids: { id: gone } });
       await latchkey.app.tidy();
       expect((await erase(gone)).status).toBe(200);
       const log = await readLog(latchkey, store);
       expect(JSON.stringify(log)).not.toContain("gracehopper");
-      // Nobody is deleted twice.
+      // No customer is deleted twice.
       expect(typesOf(log).filter((type) => type === "customer.deleted")).toHaveLength(2);
     });
 

@@ -83,7 +83,7 @@ describe.each(engines)("the list of events on $name", (engine) => {
     own.clock.set(Date.now());
     const { headers: later } = await rename("After the clock was set right");
     const { length } = await readLog(own, shop);
-    // As many as a page reads at first: the last of those is of the time when the clock was ahead.
+    // The number of events that a page reads first: the last of them is of the time when the clock was ahead.
     const query = `filter=eq(request_id,${later.get("x-request-id")})&page[limit]=${length - 2}`;
     expect((await shop.call(listEvents, { query })).body).toMatchObject({
       data: [{ data: { resource: { name: "After the clock was set right" } } }],
@@ -137,7 +137,7 @@ describe.each(engines)("the list of events on $name", (engine) => {
     expect((await list(`${query}&page[limit]=1`)).data).toEqual(meant.slice(0, 1));
   });
 
-  /** The same storage, whose answers are seen before they come. */
+  /** The same storage; the test sees the answers before the caller. */
   const seeing = (onRows: (rows: readonly object[]) => Promise<void> | void): Storage => ({
     ...latchkey.storage,
     db: latchkey.storage.db.withPlugin({

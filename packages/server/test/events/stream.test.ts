@@ -275,7 +275,7 @@ describe("on a port", () => {
     const [line] = await connected;
     const reader = await open("after=10000");
     await until(async () => ids(reader).length === 2);
-    // Forty megabytes wait for it. What we hold is what a socket takes, and a page.
+    // Forty megabytes are waiting. The service holds a socket's buffer and one page.
     const before = process.memoryUsage().arrayBuffers;
     const closed = once(deaf, "close");
     await until(() => {

@@ -160,7 +160,7 @@ export const broken = (operation: Operation, by: string | undefined): Call => ({
   ...(operation.body && { raw: "{", headers: { "content-type": "application/json" } }),
 });
 
-/** A database whose every query fails with this error. */
+/** A database on which every query fails with this error. */
 export function brokenDatabase(error: Error): Database {
   const fail = async () => {
     throw error;

@@ -8,7 +8,7 @@ import { settle } from "../../src/integrations/settle.ts";
 import { mostInOneTurn } from "../support/statements.ts";
 import { DAY, HOUR, hooks, SECOND, storeWithWebhooks } from "./store-with-webhooks.ts";
 
-/** What is kept of deliveries and of the receivers' answers, and when it is deleted. */
+/** Deliveries and the receivers' answers: what is kept, and when it is deleted. */
 
 storeWithWebhooks();
 

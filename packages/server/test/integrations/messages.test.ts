@@ -17,7 +17,7 @@ import {
   typesArrived,
 } from "./store-with-webhooks.ts";
 
-/** What a receiver gets: the event, its shape and its signatures. */
+/** The message of a receiver: the event, its shape and its signatures. */
 
 storeWithWebhooks();
 

@@ -4,7 +4,7 @@ import { createTestApp } from "../support/app.ts";
 import { watchStatements } from "../support/statements.ts";
 import { change, DAY, hooks, SECOND, storeWithWebhooks } from "./store-with-webhooks.ts";
 
-/** What is sent later or again: after a disabled integration is enabled, by a redelivery, and by a replay. */
+/** Late and repeated messages: after a disabled integration is enabled, by a redelivery, and by a replay. */
 
 storeWithWebhooks();
 

@@ -47,7 +47,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
     clock.set(ended.from);
     return ended;
   };
-  /** What is in memory of the store is gone within a second, as in any other process. */
+  /** The instance's cache of the store is cleared within a second, as in any other process. */
   const endAndHear = async () => {
     const token = await f.store.token();
     const status = async () => (await call(f.latchkey.app, getStore, { token })).status;
@@ -280,7 +280,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
       const binding = { profile_id: f.profileId, issuer: "i", subject: "s" };
       await operator.db.updateTable("members").set(binding).where("id", "=", bound).execute();
       await backUp("members");
-      // The two have changed places, and who was mistyped has the address of somebody who has another one now.
+      // The two have swapped addresses, and the member with a mistyped one has the address of another member now.
       for (const [id, name] of [
         [one, "free"],
         [other, "one"],
@@ -368,7 +368,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
       expect(read).toHaveLength(expected.length);
       expect(read).toEqual(expect.arrayContaining(expected));
       expect(JSON.stringify(noted)).not.toMatch(/_hash|hash of|of before/);
-      // What is as it was leaves none.
+      // An unchanged resource leaves no event.
       await carry();
       expect(await restored.db.selectFrom("event_outbox").selectAll().execute()).toHaveLength(noted.length);
     });

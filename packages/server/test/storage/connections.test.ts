@@ -11,7 +11,7 @@ import { postgresEngine, type TestDatabase, UNHURRIED } from "../support/engines
 import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";
 import { until } from "../support/until.ts";
 
-/** The connections to PostgreSQL on a bad day, over a line that we can make worse. */
+/** Connections to PostgreSQL through a proxy that the test can break. */
 describe("connections to PostgreSQL", () => {
   const clock = handClock();
   let database: TestDatabase;
@@ -36,20 +36,20 @@ describe("connections to PostgreSQL", () => {
     await database?.drop();
   });
 
-  /** With the limits of production. */
+  /** The limits of production. */
   const open = async (options?: PostgresOptions): Promise<Storage> => {
     const storage = await connectStorage(proxy.via(database.url), options);
     opened.push(storage);
     return storage;
   };
-  /** As often as a busy machine needs: nothing is late on purpose yet. */
+  /** As often as a busy machine needs: the proxy does not delay anything yet. */
   const newStore = async (storage: Storage): Promise<NewStore> => {
     await until(async () => (await failure(storage.ping())) === undefined);
     return createStore({ storage, clock }, { name: "Shop", rate_limit: 100 });
   };
   const rename = (storage: Storage, storeId: string, name: string) =>
     storage.db.updateTable("stores").set({ name }).where("id", "=", storeId).execute();
-  /** As a connection of somebody else's sees it. */
+  /** The view of another connection. */
   const seenName = async (storeId: string) =>
     (await witness.query("select name from stores where id = $1", [storeId])).rows[0].name;
   const failure = (work: Promise<unknown>): Promise<unknown> =>
@@ -95,7 +95,7 @@ describe("connections to PostgreSQL", () => {
       if (at >= 0) spoilt += piece.write("begun", at) / 5;
       return "pass";
     };
-    // First under the name that it was prepared with; that one is not trusted any more, so then in full.
+    // First by the name of the prepared statement; the name is not trusted any more, so then with the full text.
     const error = await failure(storage.transact((trx) => touch(trx, store.id)));
     expect((error as { code?: string }).code).toBe("42601");
     expect([spoilt, await revision()]).toEqual([2, before]);
@@ -153,11 +153,12 @@ describe("connections to PostgreSQL", () => {
         if (error) failures.push(error);
       });
     const first = ask(1);
-    // It has the connection, and no answer yet.
+    // The connection is open, without an answer yet.
     await new Promise(process.nextTick);
     const more = ask(200);
     await new Promise(setImmediate);
-    // Those who were refused at once; a busy machine may take so long to answer the others that nothing was heard indeed.
+    // The requests that were refused at once; a busy machine may take so long for the others that the server did seem
+    // silent.
     const atOnce = [...failures];
     expect(atOnce.length).toBeGreaterThan(0);
     for (const error of atOnce) expect((error as Error).message).not.toContain("nothing is heard");
@@ -175,13 +176,13 @@ describe("connections to PostgreSQL", () => {
         const error = await failure(rename(storage, store.id, "asked for"));
         if (error) failures.push(error);
         else served++;
-        // Who was refused at once would not let anybody else have a turn.
+        // A request that was refused at once would give no other request a turn.
         await new Promise(setImmediate);
       }
     });
     await until(() => served > 200);
     proxy.blackHole();
-    // More than were under way: nothing was heard for the time that an answer may take.
+    // More than were under way: no answer came within the time limit of an answer.
     await until(() => failures.filter((error) => !isCrowded(error)).length > 20);
     for (let round = 0; round < 3; round++) {
       const error = await failure(storage.ping());
@@ -192,7 +193,7 @@ describe("connections to PostgreSQL", () => {
   });
 
   test("a server without a free connection counts as away, not as too busy: another instance may have one", async () => {
-    // One to listen on, and one.
+    // One connection for LISTEN, and one for statements.
     await witness.query("create role crowded login connection limit 2");
     const url = Object.assign(new URL(database.url), { username: "crowded" }).href;
     const holders = [0, 1].map(() => new pg.Client({ connectionString: url }));

@@ -202,7 +202,7 @@ describe.each(engines)("the log of events on $name", (engine) => {
     const all = await subjects();
     expect(all).toHaveLength(200);
     expect(new Set(all).size).toBe(200);
-    // What one writer did, one after the other, is in that order.
+    // The changes of one writer are in the order in which it made them.
     for (let writer = 0; writer < 4; writer++) {
       const own = all.filter((subject) => subject.startsWith(`${writer} `));
       expect(own).toEqual(Array.from({ length: 50 }, (_, at) => `${writer} ${at}`));
@@ -216,7 +216,7 @@ describe.each(engines)("the log of events on $name", (engine) => {
     others.push(other);
     const paused = Promise.withResolvers<unknown>();
     const idleLimit = CompiledQuery.raw("show idle_in_transaction_session_timeout");
-    // Stands still after its first statements, with the lock, as a process does that was stopped.
+    // Pauses after its first statements, with the lock, as a stopped process does.
     const stopped = { ...other, db: other.db };
     const hanging = watchStatements(stopped, () => {});
     const executor = hanging.db.getExecutor();

@@ -195,7 +195,7 @@ describe.each(engines)("forgetting on $name", (engine) => {
       if (/^(delete|update)/.test(statement.sql)) statements.push(statement);
     });
     const watching = await createTestApp({ storage: watched, clock });
-    // What was noted until now is numbered, and no part of this.
+    // Earlier drafts are numbered first, so they do not count here.
     await latchkey.app.tidy();
     clock.advance(2 * MINUTE);
     await watching.app.tidy();

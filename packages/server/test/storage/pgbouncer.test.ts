@@ -81,7 +81,7 @@ describe("behind PgBouncer", () => {
     await sql`create table held (id integer)`.execute(storage.db);
     await sql`insert into held values (1)`.execute(storage.db);
     const slow = sql`select pg_sleep(3)`;
-    // Cancelled by the server before they are over: without a code nobody would have answered.
+    // The server cancels the statement before its end: without an error code no server has answered.
     expect(await codeOf(slow.execute(storage.db))).toBe("57014");
     await codeOf(storage.transact(async (trx) => expect(await codeOf(slow.execute(trx))).toBe("57014")));
     const change = sql`update held set id = ${2}`;

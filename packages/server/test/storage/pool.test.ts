@@ -38,7 +38,7 @@ describe("a pool of PostgreSQL", () => {
     await database?.drop();
   });
 
-  /** With the limits of production, unless told otherwise. */
+  /** The limits of production, unless the test sets others. */
   const open = async (slack = 1) => {
     storage = await connectStorage(database.url, { connections: CONNECTIONS, slack });
     latchkey = await createTestApp({ storage, clock });
@@ -120,7 +120,7 @@ describe("a pool of PostgreSQL", () => {
       return [status, body.errors?.[0].meta.reasons];
     };
     expect(await look()).toEqual([200, undefined]);
-    // One after the other, they all have the same connection.
+    // One after the other, they all use the same connection.
     await standby("on");
     expect(await look()).toEqual([503, [expect.stringContaining("cannot be written to")]]);
     await standby("off");

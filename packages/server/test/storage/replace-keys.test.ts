@@ -29,7 +29,7 @@ describe.each(engines)("signing keys that are replaced at once on $name", (engin
     database = await engine.create();
     f = await createFederation({ databaseUrl: database.url, keyring });
     const { storage, clock } = f.latchkey;
-    // One process serves a SQLite file: there the second instance shares its connection.
+    // One process serves a SQLite file, so there the second instance shares its connection.
     const shared = engine.name === "sqlite" ? { storage } : { databaseUrl: database.url };
     other = await createTestApp({ ...shared, clock, keyring });
     operator = await openStorage({ clock }, database.url, UNHURRIED);
@@ -105,7 +105,7 @@ describe.each(engines)("signing keys that are replaced at once on $name", (engin
     if (engine.name === "sqlite") skip("a statement may take any time there");
     const holder = new pg.Client({ connectionString: database.url });
     await holder.connect();
-    // As long as the table is held, a count of it comes to no end within the time of a statement.
+    // While the table is locked, a count of it does not finish within the time limit of a statement.
     await holder.query("begin; lock table customer_tokens");
     const env = {
       LATCHKEY_DATABASE_URL: database.url,

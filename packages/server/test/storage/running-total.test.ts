@@ -26,7 +26,7 @@ const RATE_LIMIT = 100;
 
 const REST = { last_used_at: null, created_at: 0, updated_at: 0 };
 
-/** As the release before does it: the key's row, and nothing else. */
+/** The write of the previous release: the key's row, and nothing else. */
 const byReleaseBefore = {
   async create({ db }: Storage, storeId: string, reserved: number) {
     const id = newId();

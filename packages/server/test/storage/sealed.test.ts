@@ -6,7 +6,10 @@ import { watchStatements } from "../support/statements.ts";
 
 const WEBHOOKS = 6000;
 
-/** Of a million, which ten thousand stores may have, PostgreSQL would break off the one statement, and nothing would start. */
+/**
+ * A statement over a million rows, which ten thousand stores may have, exceeds PostgreSQL's time limit, and the service
+ * would not start.
+ */
 describe.each(engines)("the check of sealed values at the start, on $name", (engine) => {
   let database: TestDatabase;
   let latchkey: TestApp;

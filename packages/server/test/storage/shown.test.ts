@@ -40,7 +40,7 @@ describe.each(engines)("the list of providers for a storefront, on $name", (engi
   let shop: TestStore;
   let realm: string;
   let implicit: string;
-  /** What of it the database was asked. */
+  /** The statements of the list in the database. */
   const statements: string[] = [];
 
   beforeEach(async ({ skip }) => {
@@ -90,7 +90,7 @@ describe.each(engines)("the list of providers for a storefront, on $name", (engi
     statements.length = 0;
     expect([await settings(here), await list(here)]).toEqual(first);
     expect(statements).toEqual([]);
-    // Further pages, which nobody turns to, are not kept, and those of another size are others.
+    // Further pages are rarely read and therefore not cached; a page of another size is another entry.
     expect(await list(here, "page[offset]=2")).toEqual([]);
     expect(await list(here, "page[limit]=1")).toHaveLength(1);
     expect(statements).not.toEqual([]);

@@ -81,7 +81,7 @@ describe.each(bothEngines)("two instances on $name", (engine) => {
   });
   const redeem = (index: number, signedOn: Pick<SignedOn, "code" | "pkce">, given?: Given) =>
     untilServed(() => call(at(index).app, issueCustomerToken, requestFor(signedOn, given)));
-  /** Without the checks against the contract, which take longer than the answer: for a real crowd. */
+  /** Without the checks against the contract, which take longer than the answer, so that requests really race. */
   const redeemQuickly = (index: number, signedOn: SignedOn): Promise<Answer> =>
     untilServed(async () => {
       const request = toRequest(issueCustomerToken, requestFor(signedOn));

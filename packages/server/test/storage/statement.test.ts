@@ -168,7 +168,7 @@ describe.each(engines)("a statement on $name", (engine) => {
       expect(await findHead.first(storage.db, { storeId })).toEqual({ last_hash: "one" });
     });
 
-    // On SQLite nobody can come between: a transaction is the only one.
+    // SQLite has one transaction at a time, so no other can come in between.
     if (engine.name === "postgres")
       test("whose row another transaction inserted first makes the transaction run again", async () => {
         const { storage } = latchkey;
@@ -177,7 +177,7 @@ describe.each(engines)("a statement on $name", (engine) => {
         const made = await storage.transact(async (trx) => {
           const known = ++tries === 1 ? undefined : await findHead.first(trx, { storeId });
           if (known) return known.last_hash;
-          // As another instance would, in the moment after we have looked.
+          // Another instance does this in the moment after the read.
           await insertHead.all(storage.db, { storeId, hash: "the first" });
           await insertHead.later(trx, { storeId, hash: "the second" });
           return "the second";

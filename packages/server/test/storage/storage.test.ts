@@ -38,7 +38,7 @@ function interruptedAt(storage: Storage, statement: number): Storage {
   });
 }
 
-/** As the first release made it. */
+/** The table of the first release. */
 async function insertOldStore({ db }: Storage): Promise<string> {
   const row = { id: newId(), name: "Old", rate_limit: 10, revision: 0, created_at: 1, updated_at: 1 };
   await db
@@ -128,7 +128,7 @@ describe.each(engines)("storage on $name", (engine) => {
             .sort(),
         ],
       );
-      // SQLite calls a primary key nullable unless it is told otherwise; the types do not.
+      // SQLite reports a primary key as nullable unless it is declared otherwise; the types do not.
       const nullable = (tables: unknown) => (engine.name === "sqlite" ? namesOnly(tables) : tables);
       expect(nullable(found.sort())).toEqual(nullable(described.sort()));
     });
@@ -398,7 +398,7 @@ describe.each(engines)("storage on $name", (engine) => {
         });
       let heard = 0;
       here.changes.listen(() => heard++);
-      // Once it has heard anything at all, it is listening.
+      // After the first notice the connection is listening.
       await until(async () => {
         await change();
         return heard > 0;

@@ -20,7 +20,7 @@ import { until } from "../support/until.ts";
 
 const DAY = 86_400_000;
 
-/** What must hold of webhooks on either engine; and, where several instances can be, among them. */
+/** The rules of webhooks on either engine, and those among several instances. */
 describe.each(engines)("on $name", (engine) => {
   let database: TestDatabase;
   let hooks: Hooks;
@@ -117,7 +117,7 @@ describe.each(engines)("on $name", (engine) => {
     for (let rounds = 0; rounds < 20; rounds++) await hooks.pass(5000);
     for (const customer of ids) {
       const names = namesOf(customer);
-      // Without what was sent again at once, the order is that of the log.
+      // Without the messages that were sent again at once, the order is that of the log.
       expect(names.filter((name, at) => name !== names[at - 1])).toEqual(["0", "1", "2", "3", "4"]);
     }
     expect(await hooks.deliveries(id, "filter=eq(status,delivered)")).toHaveLength(15);
@@ -208,7 +208,7 @@ describe.each(engines)("on $name", (engine) => {
     await hooks.integrate();
     const customer = await hooks.customer("0");
     await hooks.rename(customer, "1");
-    // Numbered, and taken by somebody who then does nothing any more.
+    // Numbered, and taken by an instance that then stops.
     hooks.receiver.answer((response) => response.destroy());
     await hooks.deliver();
     hooks.receiver.answer(200);

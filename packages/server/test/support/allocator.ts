@@ -14,7 +14,7 @@ export function allocatorOfImage(): Record<string, string> | undefined {
   return isLoaded(env) ? env : undefined;
 }
 
-/** What the loader does not find it only complains about. */
+/** The loader only warns about a missing library. */
 function isLoaded(env: Record<string, string>): boolean {
   const look = `process.exitCode = require("node:fs").readFileSync("/proc/self/maps", "utf8").includes(process.env.LD_PRELOAD) ? 0 : 1`;
   return spawnSync(process.execPath, ["-e", look], { env, stdio: "ignore" }).status === 0;

@@ -73,7 +73,7 @@ export async function call(app: App, operation: Operation, request: Call = {}): 
 
 const POLICY = /^default-src 'none';.*frame-ancestors 'none'/;
 
-/** Of a stream, which has no end, what comes first. */
+/** The beginning of a stream, which has no end. */
 async function textOf(response: Response): Promise<string> {
   if (response.headers.get("content-type") !== "text/event-stream") return response.text();
   const reader = response.body?.getReader();
@@ -82,7 +82,7 @@ async function textOf(response: Response): Promise<string> {
   return Buffer.from(first?.value ?? []).toString();
 }
 
-/** A redirect, a page to choose from, or a page that says why not; never a script, and nothing of the request in it. */
+/** A redirect, a page to choose from, or an error page: no script, and no text of the request in it. */
 function browserAnswer(operation: Operation, response: Response, text: string): Answer {
   const { status, headers } = response;
   const what = `${operation.id} answered ${status}: ${text.slice(-400)}`;

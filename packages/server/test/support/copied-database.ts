@@ -3,7 +3,7 @@ import { openStorage } from "../../src/storage/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { type Engine, type TestDatabase, UNHURRIED } from "./engines.ts";
 
-/** Those that others refer to. */
+/** Tables that others reference. */
 const FIRST = [
   "schema_migrations",
   "stores",

@@ -11,7 +11,7 @@ const described = new Map(
   ),
 );
 
-/** Those that tell a client what to do; all others are the same for every answer. */
+/** Fields that are instructions for a client; the others are the same for every answer. */
 const TELLING = [
   "RateLimit",
   "RateLimit-Policy",

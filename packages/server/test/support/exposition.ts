@@ -1,4 +1,4 @@
-/** What a service shows at /metrics, read as Prometheus reads it. */
+/** The metrics of /metrics, read as Prometheus reads them. */
 type Series = { name: string; labels: Record<string, string>; value: number };
 export type Exposed = {
   /** Each metric by its name, with its type; a histogram once, under the name without suffix. */

@@ -9,7 +9,7 @@ import { createTestApp, PUBLIC_URL, type TestApp, type TestStore } from "./app.t
 import { type Answer, type Call, call } from "./call.ts";
 import { type HostileIdp, startHostileIdp } from "./hostile-idp.ts";
 
-/** Storefront, service and identity provider in one process: what a shopper's browser walks through. */
+/** Storefront, service and identity provider in one process, and the steps of a shopper's browser. */
 
 export const SHOP = "https://shop.example/signed-in";
 export const COOKIE = "__Host-latchkey";
@@ -31,7 +31,7 @@ export type Federation = {
   profileId: string;
   issuer: string;
   implicit: string;
-  /** The address that the identity provider has for us. */
+  /** The callback that the identity provider has for the service. */
   callbackUrl: string;
   addProfile(data?: object, realmId?: string): Promise<string>;
   changeRealm(data: object): Promise<void>;
@@ -53,7 +53,7 @@ type SignOnOptions = { browser?: Browser; parameters?: Record<string, string | u
 export type SignedOn = {
   pkce: Pkce;
   browser: Browser;
-  /** Where the identity provider sent the browser. */
+  /** The address to which the identity provider redirected the browser. */
   callback: string;
   answer: Answer;
   location: string;

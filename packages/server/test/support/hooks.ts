@@ -10,7 +10,7 @@ export type Hooks = {
   latchkey: TestApp;
   store: TestStore;
   receiver: Receiver;
-  /** An integration; of all that happens to customers, at the receiver, unless told otherwise. */
+  /** Creates an integration: of all customer events, at the receiver, unless `data` differs. */
   integrate(data?: object): Promise<Answer["body"]["data"]>;
   customer(name?: string): Promise<string>;
   rename(customerId: string, name: string): Promise<void>;
@@ -30,7 +30,7 @@ export async function openHooks(options: Parameters<typeof createTestApp>[0] = {
   let customers = 0;
   let token = { is: "", untilMs: 0 };
 
-  /** With a token that is good, however much time has passed. */
+  /** With a valid token, however much time has passed. */
   const call: Caller = async (operation, request = {}) => {
     if (latchkey.clock.monotonicMs() >= token.untilMs)
       token = { is: await made.token(), untilMs: latchkey.clock.monotonicMs() + 1_800_000 };

@@ -11,7 +11,7 @@ import { hasValkey, startValkey, type ValkeyServer } from "./valkey-server.ts";
 /** Makes a limiter that counts by the clock in the test's hand, and begins with nothing. */
 export type MakeLimiter = (deps: { clock: Clock; useLog?: UseLog }) => Limiter;
 
-/** What takes a second in process takes half a minute when every decision travels. */
+/** A second of work in process takes half a minute when every decision goes over the network. */
 type Runs = (inProcess: number) => { numRuns: number };
 
 export const inProcess: MakeLimiter = ({ clock, useLog = createUseLog() }) =>
@@ -51,7 +51,7 @@ function describeShared(rules: (makeLimiter: MakeLimiter, runs: Runs) => void): 
       const counts = valkey.counts();
       await valkey.close();
       await server.remove();
-      // While Valkey is away each decides alone, by the same rules: what a script cannot do would not be seen.
+      // While Valkey is away each instance decides alone, by the same rules, which would hide an error of the script.
       expect(counts).toMatchObject({ losses: 0, alone: 0 });
     });
     rules(inValkey, (numRuns) => ({ numRuns: Math.ceil(numRuns / 5) }));

@@ -11,12 +11,12 @@ import { type Browser, type Federation, newPkce, type SignedOn } from "./federat
 
 export const CONSOLE = `${PUBLIC_URL}/console/signed-in`;
 
-/** The members' side of a federation: its realm and profile at the same provider, and a console that signs people in. */
+/** The members' side of a federation: its realm and profile at the same provider, and the sign-in of the console. */
 export type MembersSide = {
   realmId: string;
   profileId: string;
   invite(email: string, role: Role, data?: object): Promise<string>;
-  /** As `person` at the identity provider, from the click to the console's redirect URI. */
+  /** Signs on as `person`, from the start to the console's redirect URI. */
   signOn(
     person?: object,
     parameters?: Record<string, string | undefined>,

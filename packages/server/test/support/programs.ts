@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * The programs that tests start beside the service. All are looked for on the PATH and nowhere else, so that a PATH without one of them is a
+ * The programs that tests start beside the service. All are looked up on PATH alone, so a PATH without a program is a
  * machine without it. An absent program skips its tests; with CI=true it fails the run (vitest.config.ts does both).
  */
 export const PROGRAMS = {

@@ -3,8 +3,8 @@ import type { App } from "../../src/app.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 
 /**
- * T28, for every call of every test: what a client sent or got that is secret or personal is in no log line. The lines
- * that were written since the last look are searched for the values of the call that was just answered.
+ * T28, for every call of every test: no log line has a secret or personal value that a client sent or got. The lines
+ * since the last check are searched for the values of the call that was just answered.
  */
 const logs = new WeakMap<App, { lines: readonly object[]; seen: number; secrets: Set<string> }>();
 
@@ -13,8 +13,8 @@ export function watchLog(app: App, lines: readonly object[]): void {
 }
 
 /**
- * And for every app of every test: no token, code, secret or password that a client sent or got is in the log of events, whatever
- * happened. A database that the test has broken says nothing.
+ * The same for the log of events of every app: no event has a token, code, secret or password that a client sent or
+ * got. A database that the test has broken is not checked.
  */
 export async function expectSilentEvents(app: App, { db }: Storage): Promise<void> {
   const secrets = logs.get(app)?.secrets ?? [];
@@ -69,7 +69,7 @@ export function expectSilence(
     expect(written, "a log line holds what a client sent or got").not.toContain(secret);
 }
 
-/** What is short, or one letter again and again, may stand in an event for another reason. */
+/** A short text, or one repeated letter, may be in an event for another reason. */
 const isDistinct = (secret: string): boolean => secret.length >= 12 && new Set(secret).size > 3;
 
 /** Short ones are found in anything. */
@@ -86,7 +86,7 @@ function membersOf(text: string): [string, string][] {
       return value;
     });
   } catch {
-    // What is not JSON has no members.
+    // A text that is not JSON has no members.
   }
   // A problem's code is no secret, although it goes by that name.
   return found.filter(([name, value]) => name !== "code" || value.length > 60);

@@ -5,8 +5,8 @@ import { DefaultQueryExecutor, PostgresAdapter } from "kysely";
 import type { Storage } from "../../src/storage/storage.ts";
 
 /**
- * Which statements the service has sent while the tests ran; scripts/check-plans.ts reads their plans. What the tests ask
- * for themselves, to prepare or to look, is left out: the function that built a statement says whose it is.
+ * Records the statements that the service sends during the tests; scripts/check-plans.ts reads their plans. The tests'
+ * own statements are left out: the stack of the function that built a statement shows the origin.
  */
 const FOLDER = fileURLToPath(new URL("../../../../node_modules/.cache/latchkey-statements", import.meta.url));
 
@@ -30,7 +30,7 @@ const shapeOf = ({ engine, sql }: SeenStatement): string =>
     .replaceAll(/\(\?…\)(, \(\?…\))+/g, "(?…)…")}`;
 
 const FRAMES = 20;
-/** It has no plan, and who asked need not be found out, which takes longer than the statement. */
+/** It has no plan, and finding its origin takes longer than the statement. */
 const MAKES_TABLES = /^(create|alter|drop) /i;
 const OURS = /packages\/server\/(src\/(?!.*\.test\.ts).*?):\d+:\d+/;
 

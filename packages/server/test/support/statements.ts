@@ -1,13 +1,13 @@
 import { CompiledQuery, type DatabaseConnection, type QueryExecutor, sql } from "kysely";
 import type { Database, Storage } from "../../src/storage/storage.ts";
 
-/** The same storage, whose statements are shown before they are sent. What `onStatement` throws is what the sender gets. */
+/** The same storage; `onStatement` gets each statement before it is sent, and its error goes to the sender. */
 export const watchStatements = (
   storage: Storage,
   onStatement: (statement: CompiledQuery) => void,
 ): Storage => ({ ...storage, db: watchDatabase(storage.db, onStatement) });
 
-/** At the connection, because that is where every statement passes: those that are compiled once as well. */
+/** At the connection, because every statement passes there, also one that is compiled once. */
 export function watchDatabase(db: Database, onStatement: (statement: CompiledQuery) => void): Database {
   const watched = db.withoutPlugins();
   const executor = withoutShortcut(watched.getExecutor());
@@ -17,7 +17,7 @@ export function watchDatabase(db: Database, onStatement: (statement: CompiledQue
   return watched;
 }
 
-/** Also in the transactions that begin there. */
+/** Also in the transactions of this storage. */
 function withoutShortcut(executor: QueryExecutor): QueryExecutor {
   const adapter = Object.create(executor.adapter, { shortcut: { value: undefined } });
   const withProvider = executor.withConnectionProvider.bind(executor);
@@ -40,10 +40,10 @@ const watchConnection = (
   streamQuery: (query, size) => connection.streamQuery(query, size),
 });
 
-/** What only holds a transaction together. */
+/** Statements that only begin or end a transaction. */
 const FRAME = /^(begin|commit|rollback)/;
 
-/** The most statements, of those that are meant, that were sent in one turn of the event loop. On SQLite nobody else is served meanwhile. */
+/** The most counted statements in one turn of the event loop. On SQLite no other request is served during a turn. */
 export async function mostInOneTurn(
   storage: Storage,
   work: (watched: Storage) => Promise<unknown>,

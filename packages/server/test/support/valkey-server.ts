@@ -7,7 +7,7 @@ import { freePort } from "./postgres-server.ts";
 import { findProgram, whySkipped } from "./programs.ts";
 import { until } from "./until.ts";
 
-/** Debian's Valkey or Redis, started by the tests on loopback. It keeps nothing on disk. */
+/** Debian's Valkey or Redis, started by the tests on loopback. It writes nothing to disk. */
 const executable = findProgram("valkey");
 export const hasValkey = executable !== undefined;
 /** Why tests are skipped, for their reports. */
@@ -18,10 +18,10 @@ export type ValkeyServer = {
   port: number;
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Stands still (SIGSTOP) until `resume`. */
+  /** Pauses the server (SIGSTOP) until `resume`. */
   pause(): void;
   resume(): void;
-  /** Says one command, and answers with what the server says, as it stands on the wire. */
+  /** Sends one command, and returns the raw answer. */
   say(command: string): Promise<string>;
   pid(): number;
   remove(): Promise<void>;
