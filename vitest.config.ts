@@ -36,7 +36,10 @@ const LONG = [
   "packages/server/src/rate-limit/shared-*.test.ts",
   ...filesThatImport(/from "\.\.\/support\/chromium\.ts"/),
 ];
-/** Rules that hold in several places: `npm run test:all` runs these files once more, on PostgreSQL or on Valkey (support/test-run.ts). */
+/**
+ * Rules that apply in several places: `npm run test:all` runs these files once more, on PostgreSQL or on Valkey
+ * (support/test-run.ts).
+ */
 const IN_PLACES = filesThatImport(
   /import \{[^}]*\bengines\b[^}]*\} from ".*support\/engines\.ts"|from ".*support\/(limiters|counting|test-run)\.ts"/,
 );
@@ -70,12 +73,12 @@ export default defineConfig({
     ],
     setupFiles: ["packages/server/test/support/statements-watch.ts"],
     sequence: { sequencer: BrowserFirstRacesLast },
-    // Files share what they import: nothing in it has a state that a test could leave behind.
+    // Files share their imports. Fixtures with state are set anew by the hooks of each file.
     isolate: false,
     // Tests wait for answers, for processes and for pages; with one worker more than there are cores, the cores are
     // rarely idle.
     maxWorkers: availableParallelism() + 1,
-    // The end of what hangs, not a measure of speed: machines are busy.
+    // The end of a test that hangs, not a measure of speed: machines are busy.
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },

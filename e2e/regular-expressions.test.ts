@@ -43,7 +43,7 @@ for (const path of sourceFiles)
     };
   });
 
-/** The one that is put together has names of the contract in it, and its document shows the outcome. */
+/** A pattern that the code assembles consists of names of the contract; the OpenAPI document has the result. */
 const shapes: Expression[] = [];
 JSON.parse(readFileSync(new URL("../docs/openapi.json", import.meta.url), "utf8"), (key, value) => {
   if (key === "pattern" && typeof value === "string")
@@ -79,7 +79,7 @@ test("regular expressions take time in proportion to the text, not to its square
   );
   // In this process: recheck's native programs are optional, and exist for few platforms.
   vi.stubEnv("RECHECK_BACKEND", "pure");
-  // How much is tried is counted and not timed, so that a busy machine finds the same.
+  // The number of attempts is limited, not their time, so the result does not depend on the machine.
   const untimed = { timeout: null, incubationTimeout: null, attackTimeout: null } as const;
   const different = new Map(
     [...literals, ...shapes].map((one) => [`/${unbounded(one.pattern)}/${one.flags}`, one]),

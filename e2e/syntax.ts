@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { type ESTree, parseSync, Visitor, type VisitorObject } from "vite";
 
-/** The sources as their parser sees them: for rules that text alone cannot tell. */
+/** The sources as syntax trees, for rules that need more than their text. */
 
 const root = new URL("..", import.meta.url);
 

@@ -204,7 +204,7 @@ describe("too many requests", () => {
   });
   afterEach(() => small.close());
 
-  /** Uses up what the store may have in this second. */
+  /** Uses up the store's limit of this second. */
   async function useUp(sdk: Sdk): Promise<void> {
     const { access_token } = sdk.credentials() ?? {};
     const headers = { authorization: `Bearer ${access_token}` };

@@ -68,7 +68,7 @@ export async function startService(rateLimit = 100_000) {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  // The SDK looks at the machine's clock to see whether its token is still good.
+  // The SDK compares the machine's clock with the expiry of its token.
   const clock = handClock(Date.now());
   const latchkey = await createTestApp({ publicUrl: `http://${host}`, allowedOrigins: [idp.origin], clock });
   app = latchkey.app;
@@ -112,7 +112,7 @@ export type Sdk = Awaited<ReturnType<typeof openSdk>>;
 
 export const openBackOffice = (at = service) => openSdk({ client_secret: at.key.clientSecret }, at);
 
-/** All that a page sees of a refusal. */
+/** The parts of a refusal that a page sees. */
 export const refusal = (status: string, code: string) => ({
   errors: [expect.objectContaining({ status, code })],
 });
@@ -157,7 +157,7 @@ export async function comeBackWithCode(sdk: Sdk) {
   return { code: returned.searchParams.get("code") ?? "", verifier };
 }
 
-/** The back office enters the provider, as a store's administrator does once. */
+/** The back office creates the provider, as an administrator does once. */
 export async function enterProvider(at = service) {
   const office = await openBackOffice(at);
   const realmId = await realmIdOf(office);

@@ -46,7 +46,7 @@ export let context: BrowserContext;
 export let page: Page;
 /** The address at which members of the store sign in to the console. */
 export let members: string;
-/** A port of which an identity provider may be reached. */
+/** A port at which the service may request an identity provider. */
 export let otherPort: number;
 export const complaints: string[] = [];
 let browser: Browser;
@@ -59,7 +59,7 @@ const shops = new Map<Name, { url: string; child: ChildProcess; said: string }>(
 export function exampleShops(): void {
   beforeAll(async () => {
     copy = mkdtempSync(join(tmpdir(), "latchkey-example-"));
-    // The SDK as it is now, wherever the packages were installed.
+    // The current SDK, in whichever folder the packages were installed.
     const sdk = join(copy, "sdk");
     await run(process.execPath, [join(root, "packages/sdk/build.ts"), sdk]);
     for (const name of installed) {
@@ -127,7 +127,7 @@ function startOfNext(): string[] {
   return scripts.start.replace(/^next/, "node_modules/next/dist/bin/next").split(" ");
 }
 
-/** Plain files have no environment, so theirs is written into them. */
+/** Plain files have no environment, so the values are written into the files. */
 function staticCopy(clientId: string): string {
   const folder = join(copy, "html");
   cpSync(folderOf("html"), folder, { recursive: true, filter: (path) => !path.includes("node_modules") });
@@ -201,10 +201,10 @@ export async function signIn(name: Name, of = page): Promise<void> {
   await be(/Ada/, of);
 }
 
-/** A sign-on up to the moment at which the browser is sent back to the shop, and no further. */
+/** A sign-on up to the redirect back to the shop; returns the redirect's address. */
 export async function catchAnswer(name: Name): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
-  // Playwright's own routes do not see where a redirect leads.
+  // Playwright's own routes do not see the target of a redirect.
   const devtools = await context.newCDPSession(page);
   devtools.on("Fetch.requestPaused", async ({ requestId, request }) => {
     await devtools.send("Fetch.failRequest", { requestId, errorReason: "Aborted" });

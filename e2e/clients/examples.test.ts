@@ -28,7 +28,7 @@ import {
   urlOf,
 } from "./example-shops.ts";
 
-/** The storefronts of the guides, in a real browser: each example keeps the same rules. */
+/** The storefronts of the guides, in a real browser: each example follows the same rules. */
 
 describe.skipIf(!hasChromium || installed.length === 0)("the examples", () => {
   exampleShops();
@@ -142,7 +142,7 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples", () => {
       test("the token is in a cookie that scripts cannot read", async () => {
         await signIn(name);
         await hello().waitFor();
-        // Cookies are shared by all ports of a host, so those of the service and the provider are here, too.
+        // All ports of a host share their cookies, so those of the service and the provider are here too.
         const cookies = await context.cookies(urlOf(name));
         const cookie = cookies.find((one) => one.name === "customer");
         expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Lax", path: "/" });
@@ -157,7 +157,7 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples", () => {
       });
 
       test("a browser that stores no cookie gets a hint when it comes back", async () => {
-        // Nothing is kept here: neither the cookie of the sign-on nor that of a notice.
+        // This client stores no cookie: neither that of the sign-on nor that of a notice.
         const answer = await fetch(`${callbackOf(name)}?code=x&state=y`, { redirect: "manual" });
         expect(answer.status).toBe(303);
         await page.goto(new URL(answer.headers.get("location") ?? "", urlOf(name)).href);

@@ -27,8 +27,8 @@ import {
 import { hasApache, startApache } from "./apache.ts";
 
 /**
- * The table of docs/guides/storefront.md: client libraries that others have written, with their defaults and the lines that the
- * table gives for each. The service is a process of its own, the identity provider is `oidc-provider`.
+ * The table of docs/guides/storefront.md: published client libraries, with their defaults and the options of the table.
+ * The service is a process of its own, the identity provider is `oidc-provider`.
  */
 let place: Place;
 let running: Running;
@@ -90,7 +90,7 @@ afterAll(async () => {
   place?.leave();
 });
 
-/** A browser that goes wherever it is sent, until it is at an address that begins like this. */
+/** A browser that follows redirects to an address with this beginning. */
 async function browse(start: string, until: string, jar: CookieJar = newCookieJar()): Promise<string> {
   let at = start;
   for (let hops = 0; hops < 20 && !at.startsWith(until); hops++) {

@@ -4,7 +4,7 @@ import { until } from "../../packages/server/test/support/until.ts";
 import { hasChromium } from "../support/chromium.ts";
 import { button, consolePlace, copied, go, heading, newPage, shopAs, signInWithKey } from "./place.ts";
 
-/** What happened to a caller: Home, Find, records of sign-ons, Failures, and the customer. */
+/** Looking up a caller: Home, Find, records of sign-ons, Failures, and the customer. */
 
 describe.skipIf(!hasChromium)("the console", () => {
   const c = consolePlace({ shoppers: [/Ada/, /Cleo/] });
@@ -222,12 +222,12 @@ describe.skipIf(!hasChromium)("the console", () => {
       await c.page.getByRole("link", { name: new RegExp(failed.reference) }).waitFor();
     });
 
-    /** A sign-on up to the moment at which the browser is sent back to the shop with its code, and no further. */
+    /** A sign-on up to the redirect back to the shop with its code; the shop does not get the code. */
     async function leaveCodeUnused() {
       const page = await newPage(c);
       await page.goto(`${c.shop}/sign-in`);
       const { promise, resolve } = Promise.withResolvers<void>();
-      // Playwright's own routes do not see where a redirect leads.
+      // Playwright's own routes do not see the target of a redirect.
       const devtools = await page.context().newCDPSession(page);
       devtools.on("Fetch.requestPaused", async ({ requestId }) => {
         await devtools.send("Fetch.failRequest", { requestId, errorReason: "Aborted" });

@@ -6,7 +6,7 @@ import { barriersOf } from "../support/axe.ts";
 import { hasChromium } from "../support/chromium.ts";
 import { button, consolePlace, go, heading, newPage, practiceProvider, signInWithKey } from "./place.ts";
 
-/** How every screen looks, to eyes and to screen readers, and the four faces of every list. */
+/** The looks of every screen, for eyes and for screen readers, and the four states of every list. */
 
 const PICTURES = process.env.LATCHKEY_PICTURES;
 if (PICTURES) mkdirSync(PICTURES, { recursive: true });
@@ -86,7 +86,7 @@ describe.skipIf(!hasChromium)("the console", () => {
     await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
   };
 
-  /** Opened above or within a screen. */
+  /** An action that opens a dialog or a part of a screen. */
   const OPENED: Record<string, { at: string; open: (page: Page) => Promise<unknown> }> = {
     "create-key": { at: "keys", open: (page) => button(page, "Create a key").click() },
     invite: { at: "members", open: (page) => button(page, "Invite somebody").click() },
@@ -126,7 +126,7 @@ describe.skipIf(!hasChromium)("the console", () => {
     },
   };
 
-  // The other two ways of looking are for the eye: they are opened when pictures are taken.
+  // The other two combinations differ for the eye alone: they run when pictures are taken.
   const looks = [
     ["light", 1440],
     ["dark", 390],
@@ -171,7 +171,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       }
       await page.context().close();
     },
-    // Some thirty screens one after the other, each read by axe.
+    // Some thirty screens in sequence, each checked by axe.
     300_000,
   );
 
@@ -334,7 +334,7 @@ describe.skipIf(!hasChromium)("the console", () => {
   test("a narrow window › the menu closes after a choice, also of the current screen, and gives the focus to the heading", async () => {
     const page = await newPage(c, { viewport: { width: 390, height: 844 } });
     await signInWithKey(c, page, "/keys");
-    // A screen that is only being loaded has no heading yet.
+    // A screen that is still loading has no heading yet.
     await heading(page, "Keys");
     for (const name of ["Keys", "Planner"]) {
       await button(page, "Menu").click();

@@ -9,23 +9,23 @@ import { launchChromium } from "../support/chromium.ts";
 import { newPlace, serve } from "../support/running.ts";
 
 /**
- * Everything that `npm start` starts, a browser, and a window of it in which an administrator is signed in with a key. A file of
- * tests shares them: a test goes to the screen that it needs as a link would, because a reload forgets who is signed in.
+ * Everything that `npm start` starts, a browser, and a page in which an administrator is signed in with a key. A file
+ * of tests shares them: a test opens its screen by a link of the page, because a reload ends the sign-in with a key.
  */
 type ConsolePlace = {
   url: string;
   shop: string;
   idp: string;
-  /** The address that members are sent. */
+  /** The sign-in address of members. */
   members: string;
   key: Key;
   admin: Admin;
   browser: Browser;
-  /** The file that the service keeps everything in. */
+  /** The file of the service's database. */
   database: string;
   /** A receiver of webhooks. Its answer can be changed. */
   receiver: { url: string; answer: { status: number; text: string } };
-  /** The window of the administrator. */
+  /** The administrator's page. */
   page: Page;
   /** Errors of scripts, and violations of the Content Security Policy. */
   complaints: string[];
@@ -36,7 +36,7 @@ type Key = { clientId: string; clientSecret: string };
 /** `allow` gives further origins for `LATCHKEY_EGRESS_ALLOW`. */
 type Options = { allow?: () => Promise<string[]>; shoppers?: RegExp[] };
 
-/** Opens it before the first test and closes it after the last one. */
+/** Opens the place before the first test and closes it after the last one. */
 export function consolePlace({ allow, shoppers = [] }: Options = {}): ConsolePlace {
   const c = { complaints: [] as string[] } as ConsolePlace;
   let close = async () => {};
@@ -120,7 +120,7 @@ export async function signInAsMember(c: ConsolePlace, page: Page, who: RegExp): 
   await page.getByRole("navigation", { name: "Console", includeHidden: true }).waitFor({ state: "attached" });
 }
 
-/** Within the page, as a link would. The heading of the screen is there afterwards. */
+/** Opens a screen as a link does, without a reload, and waits for its heading. */
 export async function go(page: Page, path: string, title?: string | RegExp): Promise<void> {
   await page.evaluate((to) => history.pushState(null, "", to), `/console${path}`);
   if (title) await heading(page, title);
@@ -153,7 +153,7 @@ export async function onChange(
   });
 }
 
-/** One sign-on at the shop as this person, up to the page with the result. */
+/** A sign-on at the shop as this person, up to the page with the result. */
 export async function shopAs(c: ConsolePlace, who: RegExp): Promise<void> {
   const page = await newPage(c);
   await page.goto(`${c.shop}/sign-in`);

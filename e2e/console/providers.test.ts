@@ -117,7 +117,7 @@ describe.skipIf(!hasChromium)("the console", () => {
   });
 
   describe("a test sign-on", () => {
-    /** Signs in in the second window, and leaves it. */
+    /** Signs in in the second window, and closes it. */
     async function tryOut(act: string, who: RegExp) {
       const opened = c.page.waitForEvent("popup");
       await button(c.page, act).click();
@@ -137,7 +137,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await tested.getByText("Test came through").waitFor();
       expect(await tested.getByRole("row", { name: /Nonce|nonce/ }).innerText()).toMatch(/Passed/);
       expect(await tested.getByText("Whether this person would be let in").count()).toBe(1);
-      // The provider would remember Ben.
+      // Otherwise the provider remembers Ben.
       await page.context().clearCookies();
       await tryOut("Test again", /Cleo/);
       await tested.getByText("Failed", { exact: true }).first().waitFor();
@@ -178,7 +178,7 @@ describe.skipIf(!hasChromium)("the console", () => {
   });
 
   describe("a move", () => {
-    /** Moves the practice provider to this address, and answers what becomes of its people. */
+    /** Moves the practice provider to this address, and chooses what becomes of its people. */
     async function move(to: string, chosen: string, act: string) {
       const { page } = c;
       await openProvider(c);

@@ -34,7 +34,8 @@ describe.skipIf(!hasChromium)("the console", () => {
       await until(() => dialog.evaluate((one: Element) => one.contains(document.activeElement)));
       for (let i = 0; i < 12; i++) {
         await page.keyboard.press("Tab");
-        // Once around, the browser's own controls have their turn: the page then shows no focus, and the rest of it cannot be reached.
+        // After the last control the browser's own controls have the focus: the page then shows no focus, and nothing
+        // else in it can be reached.
         const isHeld = (one: { contains(other: unknown): boolean }) =>
           one.contains(document.activeElement) || document.activeElement === document.body;
         expect(await dialog.evaluate(isHeld)).toBe(true);
@@ -55,7 +56,7 @@ describe.skipIf(!hasChromium)("the console", () => {
         const waiting: FrameRequestCallback[] = [];
         window.requestAnimationFrame = (act) => waiting.push(act);
         one.disabled = true;
-        // Chromium takes the focus away in a task of its own, which waits for no frame.
+        // Chromium removes the focus in a separate task, which does not wait for a frame.
         while (document.activeElement === one) await new Promise((resolve) => setTimeout(resolve));
         one.disabled = false;
         window.requestAnimationFrame = frame;

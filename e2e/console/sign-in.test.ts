@@ -3,7 +3,7 @@ import { until } from "../../packages/server/test/support/until.ts";
 import { hasChromium } from "../support/chromium.ts";
 import { button, consolePlace, go, heading, newPage, signInAsMember, signInWithKey } from "./place.ts";
 
-/** How a key and a member sign in, how long they stay signed in, and how they go on when a session has ended. */
+/** Signing in with a key and as a member, the length of a session, and the dialog to continue an ended session. */
 
 describe.skipIf(!hasChromium)("the console", () => {
   const c = consolePlace({ shoppers: [/Ada/, /Cleo/] });
@@ -152,7 +152,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await go(c.page, `/sign-ons/${(await found())?.id}`, `Sign-on ${reference}`);
       await c.page.getByText("The console sent the member here").waitFor();
       expect(await c.page.getByRole("main").innerText()).not.toMatch(/storefront|shopper/);
-      // The provider would send Ada again, who is signed in there.
+      // The provider still has Ada's session, and would sign her in again.
       await button(page, "Sign in again").click();
       await button(page, /Mona/).first().click();
       await heading(page, "Shoppers can sign in.");

@@ -122,7 +122,7 @@ describe.skipIf(!hasChromium)("the console", () => {
 
     test("gives the focus back to the button that opened it", async () => {
       const { page } = c;
-      // Clicked, and not pressed: a screen that has just opened takes the focus, which a key goes by.
+      // Clicked, not pressed: a newly opened screen takes the focus, and key presses go to the focus.
       const inFocus = () => page.evaluate(() => document.activeElement?.textContent);
       const close = async (opener: string) => {
         await button(page, "I have copied it").click();

@@ -208,7 +208,7 @@ describe("the chart", () => {
   );
   const values = yaml.parse(read("helm/latchkey/values.yaml")) as Record<string, unknown>;
 
-  /** Every value by its path, down to what is no mapping, or is handed on whole. */
+  /** Every value by its path, down to scalars, lists and mappings that are passed on whole. */
   function leaves(value: unknown, path: string): string[] {
     const isMapping = typeof value === "object" && value !== null && !Array.isArray(value);
     if (!isMapping || used.has(path)) return [path];

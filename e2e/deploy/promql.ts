@@ -62,7 +62,7 @@ export function faultsOf(
       if (seen.length === 0) faults.push(`${metric} has no label ${label}`);
       const values = [...seen, ...(known[label] ?? [])];
       const isPattern = operator.endsWith("~");
-      // Each alternative of a pattern must match a value: one that matches nothing is a typing mistake.
+      // Each alternative of a pattern must match a value: an alternative that matches nothing is a typing mistake.
       for (const way of isPattern ? value.split("|") : [value])
         if (
           seen.length > 0 &&

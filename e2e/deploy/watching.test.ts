@@ -64,7 +64,7 @@ async function fleetMetrics(): Promise<string> {
   return text;
 }
 
-/** Values that a label takes when something has gone wrong: from the tables that they come from. */
+/** Label values of failures, from the tables of their codes. */
 const known = {
   status: ["200", "303", ...Object.values(problems).map(({ status }) => String(status))],
   route: operations.map(({ path }) => path),
@@ -82,7 +82,7 @@ type Alert = {
   runbook: string;
 };
 
-/** The rules are YAML of one form, which this reads; promtool reads it as Prometheus does. */
+/** The rules are YAML of a fixed form, which this function reads; promtool reads them as Prometheus does. */
 function readRules(text: string): Alert[] {
   return text
     .split(/^ {6}- (?=alert: )/m)

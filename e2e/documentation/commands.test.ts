@@ -33,7 +33,7 @@ async function bannerOf({ logLines }: Running): Promise<string> {
   return logLines().join("\n");
 }
 
-/** The shell blocks of a page that speak to a service: not those that install or start one. */
+/** The shell blocks of a page that call a service: not those that install or start one. */
 function commandsOf(page: string): string {
   const text = readFileSync(new URL(`../../${page}`, import.meta.url), "utf8");
   const blocks = [...text.matchAll(/```sh\n([\s\S]*?)```/g)].map((match) => match[1] as string);
@@ -170,7 +170,7 @@ describe.skipIf(!hasCurl)("docs/events.md", () => {
       const [first] = cells;
       return cells.map(([, resource, verb]) => `${resource || first?.[1]}.${verb}`);
     });
-    // Nothing unlinks an identity yet but the deletion of its customer.
+    // An identity is unlinked by the deletion of its customer alone so far.
     expect(named.sort()).toEqual(
       EVENT_TYPES.filter((type) => type !== "customer.identity_unlinked").toSorted(),
     );

@@ -37,7 +37,7 @@ let realmId: string;
 let profileId: string;
 let byPassword: string;
 let byOidc: string;
-/** The carts, by customer; and what arrived at the service last. */
+/** The carts by customer, and the headers of the last request to the cart. */
 const carts = new Map<string, string[]>();
 let arrived: NodeJS.Dict<string | string[]> = {};
 
@@ -357,7 +357,7 @@ test("the guide's forty lines accept customer tokens, and refuse those of anothe
   Object.assign(process.env, { LATCHKEY_PUBLIC_URL: place.url, LATCHKEY_STORE: made.store.id });
   const { customerOf } = await import(file);
   const claims = claimsOf(byOidc);
-  // Several at once, before the key set is there.
+  // Several requests at once, before the key set is loaded.
   expect(await Promise.all([byOidc, byPassword].map(customerOf))).toEqual([claims.sub, claims.sub]);
   const [head = "", body = "", signature = ""] = byOidc.split(".");
   const altered = Buffer.from(JSON.stringify({ ...claims, sub: "mallory" })).toString("base64url");
@@ -374,7 +374,7 @@ test("the guide's forty lines accept customer tokens, and refuse those of anothe
   Date.now = () => (claims.exp + 1) * 1000;
   expect(await customerOf(byOidc)).toBeUndefined();
   Date.now = realNow;
-  // A key set that cannot be read anew stays in use.
+  // A key set that cannot be reloaded stays in use.
   const realFetch = globalThis.fetch;
   globalThis.fetch = () => Promise.reject(new Error("away"));
   Date.now = () => realNow() + 6 * 60_000;

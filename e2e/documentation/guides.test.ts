@@ -4,7 +4,10 @@ import { transformWithOxc } from "vite";
 import { describe, expect, test } from "vitest";
 import { knownProviders } from "../../packages/server/src/contract/known-providers.ts";
 
-/** Examples for frameworks that are not installed here: they must at least be TypeScript, and use what the SDK has. */
+/**
+ * Examples for frameworks that are not installed here: they must at least be valid TypeScript, and use existing members
+ * of the SDK.
+ */
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 const guides = readdirSync(new URL("../../docs/guides", import.meta.url), {

@@ -4,7 +4,7 @@ import { barriersOf } from "../support/axe.ts";
 import { hasChromium, launchChromium } from "../support/chromium.ts";
 import { createStore, type Made, newPlace, type Place, type Running, serve } from "../support/running.ts";
 
-/** The API reference at /docs, as a developer uses it. */
+/** The API reference at /docs, in a developer's browser. */
 describe.skipIf(!hasChromium)("the API reference", () => {
   let place: Place;
   let running: Running;
@@ -169,7 +169,7 @@ describe.skipIf(!hasChromium)("the API reference", () => {
 
 /** A new password ends the customer's tokens. */
 const FIRST = ["createCustomer", "issueCustomerToken", "revokeCustomerToken", "createMember"];
-/** Once the others have deleted theirs. */
+/** After the other examples have deleted their resources. */
 const LAST = ["createCustomer", "revokeCustomerTokens", "eraseCustomer", "createMember", "eraseMember"];
 
 const NOT_AT_ONCE: Record<string, string> = {

@@ -15,7 +15,7 @@ const guide = readFileSync(new URL("../../docs/guides/webhooks.md", import.meta.
 const guideOnOneLine = guide.replaceAll(/\s+/g, " ");
 const modules: Record<string, object> = { "node:http": http, "@latchkey/sdk/webhooks": webhooks };
 
-/** The receiver of the guide, as it is printed. */
+/** The receiver of the guide, exactly as printed. */
 function load(environment: Record<string, string>, print: (line: string) => void): http.Server {
   const code = guide.match(/```ts\n([\s\S]*?)```/)?.[1] ?? "";
   const script = stripTypeScriptTypes(code)

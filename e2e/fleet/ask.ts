@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Deed, Entry } from "./history.ts";
 
-/** Sends requests, and notes of each what was sent, what came back and when. */
+/** Sends requests, and records each request, its answer and both times. */
 export type Notebook = {
   entries: Entry[];
   /** Values that must be in no log. */
@@ -32,7 +32,7 @@ export type Answer = {
   data: any;
 };
 
-/** The end of a wait for what never comes; the checker's own deadline is shorter. */
+/** The end of a wait for an answer that does not come; the checker's own deadline is shorter. */
 const GIVE_UP_MS = 30_000;
 
 export function newNotebook(): Notebook {

@@ -11,7 +11,7 @@ export type World = {
   shop: Shop;
   idp: HonestIdp;
   publicUrl: string;
-  /** Some instance, another one each time. */
+  /** An instance, each time the next one. */
   pick(): Target;
   everywhere(): Target[];
   /** Whether two shoppers sign on as the same new person at the same time. */
@@ -20,9 +20,9 @@ export type World = {
 };
 type Client = (world: World, index: number) => Promise<void>;
 
-/** Bounded: a test that forgets to end it does not hang. */
+/** Bounded, so that a test that forgets to end it does not hang. */
 const ROUNDS = 100_000;
-/** Several clients, and two cores for all of them and the fleet. */
+/** Several clients: two cores serve all of them and the fleet. */
 const PAUSE_MS = 25;
 
 const bearer = ({ shop }: World) => shop.work.admin;
@@ -30,7 +30,7 @@ const bearer = ({ shop }: World) => shop.work.admin;
 type SignedOn = { code: string; verifier: string };
 type TokenOf = { tokenId: string; token: string; customer: string };
 
-/** A browser's way: authorize here, the identity provider, callback there. */
+/** The steps of a browser: authorize here, the identity provider, callback there. */
 export async function signOn(
   world: World,
   person: Person,
@@ -105,7 +105,7 @@ export const tokenOf = ({ notebook }: World, { data }: Answer): TokenOf => {
   return { tokenId: data.id, token: data.token, customer: data.customer_id };
 };
 
-/** The shopper's own page, with the customer token. */
+/** The shopper's requests with the customer token. */
 export const visit = ({ notebook, shop }: World, target: Target, { customer, tokenId, token }: TokenOf) =>
   notebook.ask(target, {
     path: `/v2/customers/${customer}`,
@@ -122,7 +122,10 @@ const signOut = (world: World, { customer, tokenId }: TokenOf) =>
     deed: () => ({ did: "revoke", what: `token ${tokenId}` }),
   });
 
-/** Two of these meet every new person at the same time, if they race. Every third redeems without an Idempotency-Key, and tries again. */
+/**
+ * Two of these sign on as every new person at the same time, if they race. Every third one redeems without an
+ * Idempotency-Key, and tries again.
+ */
 const shopper: Client = async (world, index) => {
   for (let round = 0; !world.isOver() && round < ROUNDS; round++) {
     const who = world.racesForPeople ? `${round}` : `${index}-${round}`;
@@ -168,7 +171,7 @@ const readKey = (world: World, target: Target, id: string, token: string, showsN
     }),
   });
 
-/** Makes a key, renames it again and again, reads it elsewhere, deletes it, and begins anew. */
+/** Creates a key, renames it repeatedly, reads it elsewhere, deletes it, and starts again. */
 const keyWriter: Client = async (world, index) => {
   const token = bearer(world);
   let id: string | undefined;
@@ -296,7 +299,7 @@ const revoker: Client = async (world) => {
   }
 };
 
-/** Signs in with a password that keeps changing; each change ends the session of before. */
+/** Signs in with a password that changes repeatedly; each change ends the earlier session. */
 const passwordShopper: Client = async (world, index) => {
   const { notebook, shop } = world;
   const email = `password-${index}@shop.example`;
@@ -359,7 +362,7 @@ const reader: Client = async (world) => {
 const draw = ({ notebook }: World, target: Target, { id, token }: Key & { token: string }) =>
   notebook.ask(target, { path: "/v2/customer-authentication-settings", token, key: id });
 
-/** Keeps to three quarters of its floor, whatever becomes of its requests. */
+/** Uses three quarters of its floor, whatever the answers are. */
 const floorKeeper: Client = async (world) => {
   const everyMs = 1000 / (FLOOR * 0.75);
   const asked = new Set<Promise<unknown>>();
@@ -371,7 +374,7 @@ const floorKeeper: Client = async (world) => {
   await Promise.all(asked);
 };
 
-/** Takes what it can get of the same store, without a reservation. */
+/** Uses as much as it can get of the same store, without a reservation. */
 const flooder: Client = async (world) => {
   for (let round = 0; !world.isOver() && round < ROUNDS; round++) {
     await draw(world, world.pick(), world.shop.flooded.flooder);

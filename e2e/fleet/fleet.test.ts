@@ -1,4 +1,4 @@
-// One after the other, in one worker: each of these files keeps two cores busy, and two at once would slow each other
+// Runs in one worker, file after file: each of these files keeps two cores busy, so two at once would slow each other
 // down.
 import "./no-stickiness.ts";
 import "./instances.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Deed, type Entry, type Fault, findViolations, type History, summarise } from "./history.ts";
 
-/** The checker of histories catches every way in which an invariant can be broken, and nothing else. */
+/** The checker of histories reports every violation of an invariant, and nothing else. */
 
 const SECOND = 1000;
 const entry = (sentMs: number, deed: Deed, more: Partial<Entry> = {}): Entry => ({

@@ -7,7 +7,7 @@ export type Entry = {
   at: string;
   sentMs: number;
   doneMs: number;
-  /** `undefined`: no whole answer came. */
+  /** `undefined`: no complete answer came. */
   status: number | undefined;
   retryAfter?: string | undefined;
   /** The application key whose limit the request counts against. */
@@ -20,7 +20,7 @@ export type Deed =
   /** `value` of `undefined`: deleted. No value is written twice to one row. */
   | { did: "write"; row: string; value: string | undefined; updatedAt?: string }
   | { did: "read"; row: string; value?: string | undefined; updatedAt?: string; lastUsedAt?: string | null }
-  /** A sign-on that came back with a code; `identity` is store, realm, profile, issuer and subject. */
+  /** A completed sign-on with its code; `identity` is store, realm, profile, issuer and subject. */
   | { did: "signOn"; code: string; identity: string }
   | { did: "redeem"; code: string; idempotencyKey?: string | undefined; given?: Given }
   /**
@@ -47,7 +47,7 @@ export type Fault = {
 export type History = {
   entries: readonly Entry[];
   faults: readonly Fault[];
-  /** By key: the reservation that it had all the time. */
+  /** By key: its constant reservation. */
   floors: ReadonlyMap<string, number>;
   /**
    * The common limit of a store's keys, where all instances count together; `reserve` is on top of `limit × (T + 1)`.
@@ -73,7 +73,7 @@ const STALE_MS = 1000;
 const LATE_MS = 2000;
 /** Longer than any answer may take: two seconds for the database, the rest for a machine that is busy with the test. */
 const DEADLINE_MS = 10_000;
-/** After the cause is gone, until everything is served again. */
+/** From the end of the cause until everything is served again. */
 const RECOVER_WITHIN_MS = 15_000;
 /** The effect of a busy processor lasts a while. */
 const FELT_FOR_MS = 10_000;
@@ -153,7 +153,7 @@ function lostThings(history: History): string[] {
   });
 }
 
-/** A token is of the identity that the code was for, and the code came from a sign-on that was finished. */
+/** A token belongs to the identity of its code, and its code came from a completed sign-on. */
 function strangeTokens(history: History): string[] {
   const signOns = new Map(of(history, "signOn").map(({ deed }) => [deed.code, deed.identity]));
   return of(history, "redeem").flatMap(({ deed: { code, given } }) => {
@@ -161,7 +161,7 @@ function strangeTokens(history: History): string[] {
     const owner = history.owners.get(given.tokenId);
     const identity = signOns.get(code);
     if (identity === undefined) return ["a code that no sign-on gave was redeemed"];
-    // Revoked since: then there is no row to compare with.
+    // A token that was revoked since has no row to compare with.
     if (owner === undefined) return [];
     return owner.identity === identity && owner.customer === given.customer
       ? []
@@ -213,11 +213,11 @@ function floorsRefused(history: History): string[] {
   );
 }
 
-/** Exact again this much after a fault. */
+/** The limit is exact again this long after a fault. */
 const EXACT_AFTER_MS = 1000;
 const STRETCHES_SECONDS = [1, 5];
 
-/** Over T seconds a store was served more than its limit and the burst that is documented (docs/rate-limits.md). */
+/** Over T seconds a store was served more than its limit and the documented burst (docs/rate-limits.md). */
 function limitExceeded({ entries, faults, ceiling }: History): string[] {
   if (!ceiling) return [];
   const { keys, limit, reserve } = ceiling;
@@ -242,7 +242,7 @@ const reservedTooMuch = ({ reservations }: History): string[] =>
     .filter(({ reserved, limit }) => reserved > limit)
     .map(({ reserved, limit }) => `${reserved} of ${limit} were reserved`);
 
-/** Each of them later than the one before it, for all pairs of which one was over before the other began. */
+/** Each value is later than the one before it, for all pairs of requests that did not overlap. */
 function goingBackwards(history: History): string[] {
   const stamped = of(history, "write", "read").filter(isAcknowledged);
   return [...Map.groupBy(stamped, ({ deed }) => deed.row)].flatMap(([row, all]) => {
@@ -269,7 +269,7 @@ function backwards(row: string, earlier: Of<"write" | "read">, later: Of<"write"
     : [];
 }
 
-/** No 5xx but a 503 with Retry-After, no broken connection and no wait, unless a fault that shows so is on. */
+/** No 5xx except a 503 with Retry-After, no broken connection and no wait, unless a fault is on that shows so. */
 function unexplainedFailures(history: History): string[] {
   const isExplained = ({ at, sentMs, doneMs }: Entry, shows: Fault["shows"][number]): boolean =>
     history.faults.some(
@@ -348,7 +348,7 @@ function recoverySeconds({ entries, looks, faults }: History, fault: Fault): num
   );
   const wellMs = [...ofEach.values()].map((all) => {
     const first = all.findIndex(({ isWell }) => isWell);
-    // The one before it is the last that was not.
+    // The read before the first good one was the last bad one.
     return all[first === -1 ? all.length - 1 : first - 1]?.sentMs ?? fault.toMs;
   });
   return Math.max(0, ...[...failedMs, ...wellMs].map((ms) => (ms - fault.toMs) / 1000));

@@ -5,7 +5,7 @@ import { canRunFleet, type Fleet, type Instance, startFleet } from "./fleet.ts";
 import { openShop, type Shop, send } from "./shop.ts";
 import { isReady, underLoad } from "./under-load.ts";
 
-/** More for a long run. */
+/** More rounds for a long run. */
 const KILLS = Number(process.env.LATCHKEY_FLEET_ROUNDS ?? 20);
 
 describe.skipIf(!canRunFleet)("an instance", { timeout: 300_000 }, () => {
@@ -28,7 +28,7 @@ describe.skipIf(!canRunFleet)("an instance", { timeout: 300_000 }, () => {
         const killed = begin({ at: instance.name, shows: ["broken"] });
         const gone = begin({ at: instance.name, shows: ["broken"] });
         await instance.kill();
-        // Recovering begins here, and takes as long as starting does.
+        // Recovery begins here, and takes as long as a start.
         killed();
         await instance.start();
         gone();

@@ -47,7 +47,7 @@ describe.skipIf(!canRunFleet)("without sticky sessions", { timeout: 300_000 }, (
       expect(given.status).toBe(200);
       const token = tokenOf(world, given);
       for (const instance of fleet.instances) expect((await visit(world, instance, token)).status).toBe(200);
-      // Used up for everybody, at once.
+      // The code is used up on every instance, at once.
       for (const instance of fleet.instances)
         expect((await redeem(world, instance, signedOn)).status).toBe(400);
     }
@@ -63,7 +63,7 @@ describe.skipIf(!canRunFleet)("without sticky sessions", { timeout: 300_000 }, (
     expect(answers[1]?.data).toEqual(answers[0]?.data);
   });
 
-  /** How long after the change B and C did not yet know of it. */
+  /** The time after the change in which B and C still applied the old state. */
   async function knownAfterMs(isKnown: (instance: Instance) => Promise<boolean>): Promise<number> {
     const startedMs = performance.now();
     await Promise.all([b, c].map((instance) => until(() => isKnown(instance))));

@@ -7,7 +7,7 @@ import { canRunFleet, type Fleet, type Instance, startFleet } from "./fleet.ts";
 import { openShop, type Shop } from "./shop.ts";
 import { isReady, underLoad } from "./under-load.ts";
 
-/** More for a long run. */
+/** More rounds for a long run. */
 const ROUNDS = Number(process.env.LATCHKEY_FLEET_ROUNDS ?? 1);
 
 describe.skipIf(!canRunFleet || !hasNginx)(
@@ -36,12 +36,13 @@ describe.skipIf(!canRunFleet || !hasNginx)(
       for (let asked = 0; asked < 30; asked++) await until(() => isReady(front.url));
       expect(await stopped).toBe(0);
       await instance.start(program);
-      // Before that the next one must not go: nginx would have one instance left, and none if that one is slow for a moment.
+      // The next instance must not restart before that: nginx would have one instance left, and none if that one is
+      // slow for a moment.
       const before = await requestsOf(instance);
       await until(async () => (await requestsOf(instance)) > before);
     }
 
-    /** Requests of clients, who all come by nginx. */
+    /** Requests of clients, all through nginx. */
     async function requestsOf({ url }: Instance): Promise<number> {
       const text = await (await fetch(`${url}/metrics`)).text();
       const lines = text.matchAll(/^latchkey_http_requests_total\{.*route="\/v2\/.*\} (\d+)$/gm);

@@ -7,7 +7,7 @@ export type Shop = {
   work: Store & { realmId: string; profileId: string; implicit: string };
   /** Two clients reserve, together, more than the limit of this store. */
   tight: Store & { keys: [Key, Key] };
-  /** One key keeps to its floor while another uses up the rest. */
+  /** The first key keeps to its floor while the second uses up the rest. */
   flooded: Store & { floor: Key & { token: string }; flooder: Key & { token: string } };
 };
 

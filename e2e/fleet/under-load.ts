@@ -10,9 +10,9 @@ import { ceilingOf, FLOOR, type Shop } from "./shop.ts";
 
 /** The fault of a test, while its clients send. */
 export type Trouble = {
-  /** From now on, until the function that it gives back is called. */
+  /** Begins a fault; the returned function ends it. */
   begin(fault: Pick<Fault, "shows" | "at">): () => void;
-  /** Waits until that many more requests were acknowledged, by that instance or by any. */
+  /** Waits until that many more requests were acknowledged, by the named instance or by any. */
   served(requests: number, at?: string): Promise<void>;
   /** Waits until that many more requests failed. */
   failed(requests: number, at?: string): Promise<void>;
@@ -24,15 +24,15 @@ type Options = {
   front?: Target;
   /** Whether two sign-ons of a new person race (I5); true unless set to false. */
   racesForPeople?: boolean;
-  /** At most this long after the cause is gone. */
+  /** The longest recovery after the end of the cause. */
   recoversWithinSeconds: number;
 };
 
 const KINDS: readonly Deed["did"][] = ["make", "other", "read", "redeem", "revoke", "signOn", "use", "write"];
 
 /**
- * Lets all clients go on while `trouble` lasts, waits until everything is served again, and checks the whole history. A line
- * of the table that the run prints at its end comes from here.
+ * Runs all clients during `trouble`, waits until everything is served again, and checks the whole history. Adds a line
+ * to the table at the end of the run.
  */
 export async function underLoad(
   fleet: Fleet,
@@ -70,7 +70,7 @@ export async function underLoad(
   const reservations = watchReservations(fleet, shop, machine);
   const readiness = watchReadiness(fleet);
   const clients = everybody.map((client, index) => client(world, index));
-  /** Each kind of request was served once more: a load of which a part does not work would prove nothing. */
+  /** Each kind of request was served once more: a load with a part that does not work would prove nothing. */
   const everyKind = async () => {
     const from = entries.length;
     const isServed = ({ status }: Entry) => status !== undefined && status < 400;
@@ -125,7 +125,7 @@ export async function underLoad(
       .split("\n")
       .filter((line) => status.test(line))
       .slice(0, 5);
-  // A few of each are enough to see what is wrong, and where it was thrown.
+  // A few of each are enough to see the fault and its place.
   expect([
     ...violations.slice(0, 20),
     ...linesWith(/"status":5(?!03)/),
@@ -142,7 +142,7 @@ export const isReady = (url: string): Promise<boolean> =>
     () => false,
   );
 
-/** Every row that was written, and every token that is still good, from every instance (I2). */
+/** Reads every written row, and uses every valid token, at every instance (I2). */
 async function readEverything({ notebook, shop }: World, instances: readonly Instance[]): Promise<void> {
   const rows = new Set(notebook.entries.flatMap(({ deed }) => (deed.did === "write" ? [deed.row] : [])));
   const tight = new Set(shop.tight.keys.map(({ id }) => id));
@@ -187,10 +187,10 @@ function watchMachine(): Machine {
   };
 }
 
-/** Looks a connection is used for: a new one, too, must be had in time. */
+/** The reads for which a connection is kept: a new connection must also open in time. */
 const LOOKS_OF_CONNECTION = 20;
 
-/** Looks again and again at what is reserved, over connections of its own. */
+/** Reads the reservations repeatedly, over connections of its own. */
 function watchReservations({ postgres }: Fleet, { tight }: Shop, machine: Machine) {
   const seen: { reserved: number; limit: number }[] = [];
   let isOver = false;
@@ -252,7 +252,7 @@ function watchReadiness({ instances, valkey }: Fleet) {
   };
   const looking = instances.map(look);
   return {
-    /** Until each of them has been, in a look that began from now on. */
+    /** Until each instance is well, in a read that began from now on. */
     async untilWell() {
       const nowMs = performance.now();
       await until(() =>

@@ -40,7 +40,7 @@ describe.skipIf(!canRunFleet || !hasValkey)("Valkey", { timeout: 300_000 }, () =
       await until(() => performance.now() > startedMs + 6000);
       await served(1);
     }).then(({ entries }) => {
-      // Two want more than there is together, and one floods.
+      // Two keys request more than the limit together, and one sends a flood.
       for (const refusal of [409, 429]) expect(entries.some(({ status }) => status === refusal)).toBe(true);
     }));
 

@@ -32,7 +32,7 @@ const filesOf = (folder: string) =>
 
 const MOST_STEPS = 20;
 
-/** Goes where it is sent, presses a name on the provider's page, and ends where the address begins so. */
+/** Follows redirects, chooses a person on the provider's page, and ends at an address with this beginning. */
 async function walkAs(person: string, from: string, end: string): Promise<string> {
   const jar = newCookieJar();
   const ask = async (url: string, init: RequestInit = {}) => {

@@ -278,7 +278,7 @@ test("a PostgreSQL that requires a missing password is explained at once, before
   const says = (kind: number, text: string) =>
     Buffer.concat([Buffer.from([82, 0, 0, 0, 8 + text.length, 0, 0, 0, kind]), Buffer.from(text)]);
   const asking = createServer((socket) => {
-    // The names of its mechanisms, and its half of the first exchange; then it would wait for a minute.
+    // The names of its mechanisms, and its half of the first exchange; after these the server waits for a minute.
     const answers = [says(10, "SCRAM-SHA-256\0\0"), says(11, "r=nonce,s=c2FsdA==,i=4096")];
     socket.on("error", () => undefined);
     socket.on("data", () => socket.write(answers.shift() ?? ""));

@@ -4,7 +4,10 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { latchkey } from "../../packages/server/test/support/command.ts";
 import { createStore, getToken, newPlace, type Place, type Running, serve } from "../support/running.ts";
 
-/** `latchkey restore` takes rights over from the database that it replaces; without it, webhooks are disabled. */
+/**
+ * `latchkey restore` carries rights over from the database that it replaces; without that database, webhooks are
+ * disabled.
+ */
 
 let place: Place;
 let running: Running | undefined;

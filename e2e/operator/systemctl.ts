@@ -31,7 +31,7 @@ else if (action !== "daemon-reload")
     if (action !== "stop") start(unit);
   }
 
-/** The signal is sent when this returns; the rest goes on by itself. */
+/** The signal is sent when this returns; the stop continues in the background. */
 function beginRestart(): void {
   for (const unit of units) process.kill(Number(readFileSync(inRoot(`run/${unit}.pid`), "utf8")), "SIGTERM");
   const env = { ...process.env, WALK_SIGNALLED: "yes" };
@@ -84,7 +84,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The operator's files, with the paths and ports that there are here. */
+/** The operator's files, with the paths and ports of the test. */
 function reloadNginx(): void {
   const folder = inRoot("run/nginx");
   const files = readdirSync(inRoot("etc/nginx/conf.d")).map((name) =>

@@ -228,7 +228,10 @@ describe.skipIf(!hasAll)("the steps", () => {
   });
 });
 
-/** One shell, so each step has the variables of the steps before. A step fails with its first failing command. */
+/**
+ * All steps run in the same shell, so each has the variables of the steps before. A step fails with its first failing
+ * command.
+ */
 function startShell(env: Record<string, string>) {
   const child = spawn("bash", ["--norc"], { env, stdio: "pipe" });
   let output = "";

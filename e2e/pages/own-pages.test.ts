@@ -67,7 +67,7 @@ describe.skipIf(!hasChromium)("the service's pages without JavaScript", () => {
     await context.close();
     expect(complaints.splice(0)).toEqual([]);
   });
-  /** No page may break a rule of its own policy. */
+  /** Violations of the pages' Content Security Policy: every test checks that there are none. */
   function watch(of: Page): void {
     of.on("console", (message) => {
       if (message.text().includes("Content Security Policy")) complaints.push(message.text());

@@ -21,7 +21,10 @@ import {
   watch,
 } from "./practice-shop.ts";
 
-/** Every page that a shopper sees, on desks and phones, in light and dark: no barrier for screen readers, nothing wider than the screen. */
+/**
+ * Every page of a shopper, on desks and phones, in light and dark: no barrier for screen readers, nothing wider than
+ * the screen.
+ */
 
 const SCREENS = [
   { name: "desk-light", viewport: { width: 1440, height: 900 }, colorScheme: "light" },
@@ -180,7 +183,7 @@ describe.skipIf(!hasChromium)("a page", () => {
         await person(/Cleo/, page).click();
         await heading("We need an e-mail address", page);
         await look(page, `refused-${name}`);
-        // The reference is the way to the record.
+        // The reference links to the record.
         await page.getByRole("button", { name: "On the wire" }).click();
         await look(page, `wire-${name}`);
         const record = page.getByRole("link", { name: "Open the record in the console" }).last();
@@ -211,7 +214,7 @@ describe.skipIf(!hasChromium)("a page", () => {
       await heard.getByText("verified", { exact: true }).waitFor();
       await heard.getByText("The message").click();
       await heard.locator("pre").waitFor();
-      // A token has two parts that begin so; a salt may have these letters by chance.
+      // A token has two parts with this beginning; a salt may have these letters by chance.
       expect(await heard.locator("pre").innerText()).not.toMatch(/eyJ[\w-]*\.eyJ/);
       await look(listening, "webhooks-heard");
       const forged = await fetch(`${shop}/webhooks/receive`, { method: "POST", body: '{"type":"FORGED"}' });

@@ -7,7 +7,7 @@ import { barriersOf } from "../support/axe.ts";
 import { hasChromium, launchChromium } from "../support/chromium.ts";
 import { newPlace, type Place, type Running, serve } from "../support/running.ts";
 
-/** An administrator tries the practice provider out, in a real browser, with everything that `npm start` starts. */
+/** An administrator tests the practice provider, in a real browser, with everything that `npm start` starts. */
 
 let place: Place;
 let running: Running;
@@ -47,7 +47,7 @@ describe.skipIf(!hasChromium)("a test sign-on", () => {
     place?.leave();
   });
 
-  /** From the address to the page, which must break no rule of its own policy and be no wider than the screen. */
+  /** From the test's address to its result page, which must follow its own policy and be no wider than the screen. */
   async function run(
     screen: (typeof SCREENS)[number],
     name: string,
@@ -80,7 +80,7 @@ describe.skipIf(!hasChromium)("a test sign-on", () => {
     return text;
   }
 
-  /** The page comes again when the knob is turned. */
+  /** The provider's page reloads when a knob is changed. */
   const press = (page: Page, knob: Locator) => Promise.all([page.waitForEvent("load"), knob.click()]);
   const reset = async (page: Page) => {
     await page.goto(knobs);

@@ -13,7 +13,7 @@ import {
   serve,
 } from "../support/running.ts";
 
-/** The log while processes are killed and stood still: every change that was acknowledged is in it once, and it stays whole. */
+/** The log while processes are killed and paused: every acknowledged change is in it once, and it stays complete. */
 
 type Listed = { data: { sequence: string; type: string; subject: string }[]; links: { next: string | null } };
 
@@ -107,7 +107,7 @@ describe.each(bothEngines)("on $name", (engine) => {
     const [paused] = running;
     const acknowledged: string[] = [];
     for (let round = 0; round < 3; round++) {
-      // Both write, so that either may be the one that numbers when it is stopped.
+      // Both write, so that either may hold the sequencer's lock when it is paused.
       const writing = Array.from({ length: 10 }, (_, at) =>
         createCustomer(at % 2 ? url : place.url, `r${round}n${at}`),
       );
@@ -122,7 +122,7 @@ describe.each(bothEngines)("on $name", (engine) => {
         const seen = new Set(await followed(url));
         return acknowledged.every((id) => seen.has(id));
       });
-      // Five seconds, and what a busy machine needs for the looking.
+      // Five seconds, and the time of the reads on a busy machine.
       expect(performance.now() - sinceMs).toBeLessThan(10_000);
       paused?.child.kill("SIGCONT");
       for (const id of await Promise.all(writing)) if (id) acknowledged.push(id);

@@ -167,7 +167,7 @@ describe.each(bothEngines)("a service on $name", (engine) => {
       running.child.kill("SIGTERM");
       await until(async () => (await fetch(`${place.url}/health/ready`)).status === 503);
       socket.write(body.slice(10));
-      // Whatever is not over within ten seconds is cut off, with exit code 1.
+      // Requests that have not ended within ten seconds are cut off, with exit code 1.
       expect(await running.exited).toBe(0);
       expect(answer).toContain("HTTP/1.1 200");
       expect(answer).toMatch(/^connection: close\r$/im);
@@ -203,10 +203,10 @@ describe.each(bothEngines)("a service on $name", (engine) => {
         place.env,
       );
     let { code, stdout, stderr } = await prove();
-    // On a busy machine what was sent evenly may arrive in a heap, which no bucket takes.
+    // On a busy machine evenly sent requests may arrive at once, more than any bucket holds.
     for (let rounds = 0; rounds < 4 && code !== 0; rounds++) ({ code, stdout, stderr } = await prove());
     expect(stdout + stderr).toContain("PROVEN: no request within a reservation was refused");
-    // Only there can a client send from any loopback address.
+    // A client can send from any loopback address on Linux alone.
     if (process.platform === "linux") expect(stdout).toContain("a stranger's flood took from nobody");
     expect(code).toBe(0);
     const { stdout: keys } = await latchkey(["key", "list", "--store", made.store.id], place.env);
@@ -225,7 +225,7 @@ describe.each(bothEngines)("a service on $name", (engine) => {
     let again: NodeJS.Timeout | undefined;
     for await (const chunk of closed.stderr) {
       said += chunk;
-      // One signal to its process, and another to its group.
+      // A signal to its process, and another to its group.
       if (said.includes("served/refused")) again ??= setInterval(() => closed.kill("SIGHUP"), 1);
     }
     clearInterval(again);

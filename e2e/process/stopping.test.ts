@@ -93,7 +93,7 @@ describe("a stopping service", () => {
 
     running.child.kill("SIGTERM");
     await until(async () => !(await isReady(place.url)));
-    // This one was idle when the drain began, and is only now used again.
+    // This connection was idle when the drain began, and gets its next request only now.
     await ask(late);
     await Promise.all(asking);
     for (const { faults, isToldToLeave } of [late, ...busy])

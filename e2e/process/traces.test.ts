@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { expect, test } from "vitest";
 import { createStore, getToken, newPlace, serve } from "../support/running.ts";
 
-/** `latchkey serve` with a collector, each a process or a socket of its own. */
+/** `latchkey serve` as a process, with a collector on a socket. */
 
 test("a service with LATCHKEY_OTLP_URL sends its waiting spans before it stops", async () => {
   const bodies: string[] = [];

@@ -10,7 +10,7 @@ import {
 } from "../../packages/server/test/support/valkey-server.ts";
 import { createStore, getToken, newPlace, type Place, type Running, serve } from "../support/running.ts";
 
-/** Two processes on one PostgreSQL, as an operator starts them, without and with a Valkey. */
+/** Two processes on one PostgreSQL, as an operator starts them, with and without Valkey. */
 
 let database: TestDatabase;
 let place: Place;
@@ -88,7 +88,7 @@ test("with Valkey two instances share one limit; when Valkey is away they serve,
   const seconds = (performance.now() - startedMs) / 1000;
   const served = statuses.filter((status) => status === 200).length;
   expect(served).toBeGreaterThanOrEqual(10);
-  // A busy machine may miss Valkey's answer within 50 ms; then each has given its part once more.
+  // A busy machine may miss Valkey's answer within 50 ms; then each instance has served its part once more.
   const alone = await Promise.all(two.map(wasAlone));
   expect(served).toBeLessThanOrEqual(12 + 10 * seconds + (alone.includes(true) ? 14 : 0));
   expect(new Set(statuses)).toEqual(new Set([200, 429]));

@@ -14,7 +14,7 @@ import {
   serve,
 } from "../support/running.ts";
 
-/** Webhooks while processes are killed: nothing that was acknowledged is lost, and what comes twice has one id. */
+/** Webhooks while processes are killed: no acknowledged event is lost, and a repeated message has the same id. */
 
 describe.each(bothEngines)("on $name", (engine) => {
   let database: TestDatabase;
@@ -80,7 +80,7 @@ describe.each(bothEngines)("on $name", (engine) => {
       });
       running.push(second);
     }
-    // A moment for each, so that some are always under way.
+    // The receiver takes a moment for each, so that some are always under way.
     receiver.answer((response) => void setTimeout(() => response.writeHead(200).end(), 20));
     const acknowledged: string[] = [];
     for (let round = 0; round < 2; round++) {
@@ -93,7 +93,7 @@ describe.each(bothEngines)("on $name", (engine) => {
         );
         if (customer) acknowledged.push(customer.id);
       }
-      // While some are under way, of whichever instance delivers: both are killed in turn.
+      // The kill comes while some are under way; both instances are killed in turn, because either may deliver.
       const reached = receiver.arrived.length;
       await until(
         () =>
@@ -124,7 +124,7 @@ describe.each(bothEngines)("on $name", (engine) => {
     await until(() => receiver.open().now === 1);
     const [service] = running;
     service?.child.kill("SIGTERM");
-    // Whatever is not over within ten seconds is cut off, with exit code 1.
+    // Requests that have not ended within ten seconds are cut off, with exit code 1.
     expect(await service?.exited).toBe(0);
     receiver.answer(200);
     running[0] = await serve(place);

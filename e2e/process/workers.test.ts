@@ -28,7 +28,7 @@ describe("latchkey serve --workers", () => {
   });
 });
 
-// Which processes there are is read from /proc.
+// The processes are read from /proc.
 describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two workers", () => {
   let database: TestDatabase;
   let place: Place;
@@ -50,7 +50,7 @@ describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two wor
     readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number);
   const isAlive = (pid: number): boolean => {
     try {
-      // A process that has ended and was not waited for is no more, either.
+      // A zombie counts as ended too.
       return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
     } catch {
       return false;
@@ -194,7 +194,7 @@ describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two wor
           return answer.statusCode === 200 && text.includes("1 of 2 workers do not answer");
         });
         await until(async () => (await figure('latchkey_workers{state="silent"}')) === 1);
-        // The sum of a counter is unknown then: one worker's own figure would look like a restart of all.
+        // The sum of a counter is unknown then: a single worker's figure would look like a restart of all.
         const told = (await figures()).split("\n").filter((line) => line.startsWith("# TYPE "));
         expect(told.length).toBeGreaterThan(10);
         expect(told.filter((line) => !line.endsWith(" gauge"))).toEqual([]);

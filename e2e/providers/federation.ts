@@ -67,10 +67,10 @@ export async function openFederation(options: HonestIdpOptions & { clientSecret?
   return federation;
 }
 
-/** A browser that goes wherever it is sent, with the cookies that belong there. */
+/** A browser that follows redirects, with its cookies. */
 export function openBrowser({ service, idp }: Federation) {
   const jar = newCookieJar();
-  /** One request to the service; returns the address of its redirect. */
+  /** A request to the service; returns the address of its redirect. */
   async function visit(url: string): Promise<string> {
     const response = await service(new Request(url, { headers: jar.headersFor(url) }));
     jar.keep(url, response);
@@ -82,7 +82,7 @@ export function openBrowser({ service, idp }: Federation) {
   return {
     jar,
     visit,
-    /** From wherever it is, back to the storefront. */
+    /** From any address back to the storefront. */
     async go(url: string): Promise<URL> {
       let at = url;
       while (!at.startsWith(SHOP)) at = at.startsWith(PUBLIC_URL) ? await visit(at) : await idp.walk(at, jar);
@@ -135,7 +135,7 @@ export async function openStorefront({ service, store }: Federation) {
       };
       return ask("/v2/customers/tokens", { method: "POST", headers, body: JSON.stringify({ data }) });
     },
-    /** The customer, as far as the customer token shows it. */
+    /** The customer, as the customer token shows it. */
     lookAt: (token: { customer_id: string; token: string }) =>
       ask(`/v2/customers/${token.customer_id}`, { headers: { ...headers, "x-customer-token": token.token } }),
   };

@@ -46,12 +46,12 @@ export function breakagesOf(before: Document, after: Document): string[] {
   );
 }
 
-/** A document, with its named shapes in their places. */
+/** A document with its references resolved. */
 type Side = { shapesOf(schema: Schema): Schema[] };
 type Of = [side: Side, described: Described];
 
 function createSide({ components: { schemas } }: Document): Side {
-  /** The shapes of a value: one, unless the document lists several. */
+  /** The shapes of a value: a single one, unless the document lists several. */
   function shapesOf(schema: Schema): Schema[] {
     const named = schema.$ref && schemas[schema.$ref.replace("#/components/schemas/", "")];
     if (named) return shapesOf(named);

@@ -19,13 +19,13 @@ import { freePort } from "../../packages/server/test/support/postgres-server.ts"
 import { until } from "../../packages/server/test/support/until.ts";
 import { type Registry, startRegistry } from "./registry.ts";
 
-/** The packages as a stranger gets them: packed, and installed by npm into an empty folder. */
+/** The packages as a user gets them: packed, and installed by npm into an empty folder. */
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const { version } = JSON.parse(readFileSync(join(root, "packages/sdk/package.json"), "utf8"));
 const run = promisify(execFile);
 let registry: Registry;
-/** Everything is in here, npm's own files too. */
+/** The folder of everything, also of npm's own files. */
 let home: string;
 let folder: string;
 let env: Record<string, string>;
@@ -122,7 +122,7 @@ describe("`npx latchkey dev` in an empty folder", () => {
     });
   });
   afterAll(async () => {
-    // npx, its shell and the service: one process group.
+    // npx, its shell and the service share a process group.
     if (child?.pid) process.kill(-child.pid, "SIGTERM");
     await until(() => child.exitCode !== null || child.signalCode !== null);
   });

@@ -4,7 +4,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { basename, dirname, join } from "node:path";
 
-/** A registry on this machine that has what `npm ci` has installed here, so that `npm install` needs nothing from elsewhere. */
+/**
+ * A registry on this machine with the packages that `npm ci` has installed here, so that `npm install` needs no
+ * network.
+ */
 export type Registry = { url: string; close(): Promise<void> };
 
 type Installed = { folder: string; manifest: { name: string; version: string } };
@@ -48,7 +51,7 @@ function readInstalled(root: string): Installed[] {
     });
 }
 
-/** Fast rather than small: one of the packages is Node. */
+/** Fast rather than small, because Node is among the packages. */
 function packInto(folder: string, response: NodeJS.WritableStream): void {
   const tar = spawn("tar", ["-c", "--exclude=node_modules", "-C", dirname(folder), basename(folder)]);
   tar.stdout.pipe(response);

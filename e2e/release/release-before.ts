@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The code of the release before, from the history, with the packages that are installed here. */
+/** The code of the previous release, from the git history, with the packages that are installed here. */
 export type ReleaseBefore = { program: string; remove(): void };
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -20,7 +20,7 @@ if (!hasReleaseBefore && process.env.CI)
 if (!hasReleaseBefore)
   console.warn(`Skipped: the release before, because ${commit} is not here. To run: ${REMEDY}.`);
 
-/** A file as that release had it. */
+/** A file of that release. */
 export const readReleaseBefore = (path: string): string =>
   execFileSync("git", ["show", `${commit}:${path}`], {
     cwd: root,

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-/** The files of `npm run release` can be made again from the commit, and compared. */
+/** The files of `npm run release` can be rebuilt from the commit, and compared. */
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const run = promisify(execFile);

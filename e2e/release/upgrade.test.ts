@@ -14,7 +14,7 @@ import { until } from "../../packages/server/test/support/until.ts";
 import { createStore, getToken, newPlace, type Place, type Running, serve } from "../support/running.ts";
 import { hasReleaseBefore, type ReleaseBefore, unpackReleaseBefore } from "./release-before.ts";
 
-/** Expand, then contract: the release before goes on, and restarts, on the tables of today. */
+/** Expand, then contract: the previous release continues, and restarts, on the current tables. */
 
 let previous: ReleaseBefore | undefined;
 let place: Place | undefined;

@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { findProgram } from "../../packages/server/test/support/programs.ts";
 import { until } from "../../packages/server/test/support/until.ts";
 
-/** nginx and Caddy as processes of their own, with configurations that the documentation shows. */
+/** nginx and Caddy as processes, with the configurations of the documentation. */
 export type Gateway = { url: string; close(): Promise<void> };
 type Kind = "nginx" | "caddy";
 
 export const isHere = (kind: Kind): boolean => findProgram(kind) !== undefined;
 
-/** The one block of a page in this language. */
+/** The only block of a page in this language. */
 export function shownIn(page: string, language: string): string {
   const text = readFileSync(new URL(`../../${page}`, import.meta.url), "utf8");
   const [block, ...more] = [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, "gm"))];

@@ -246,7 +246,7 @@ function createMemory() {
   };
 }
 
-/** A browser's cookies, each sent where it belongs: several tabs have several of the same name, under several paths. */
+/** A browser's cookies, by path: several tabs have several of the same name, under several paths. */
 export type CookieJar = {
   headersFor(url: string): Record<string, string>;
   keep(url: string, response: Response): void;

@@ -7,14 +7,14 @@ import { LATCHKEY, latchkey, WATCHED } from "../../packages/server/test/support/
 import { freePort } from "../../packages/server/test/support/postgres-server.ts";
 import { until } from "../../packages/server/test/support/until.ts";
 
-/** A service that runs as a process of its own, with a folder that goes away with it. */
+/** A service that runs as a process of its own, with a folder that is deleted with it. */
 export type Running = {
   url: string;
   env: Record<string, string>;
   child: ChildProcess;
   /** Complete lines: the last read may break off within a line. */
   logLines(): string[];
-  /** When it has ended, and all that it has written was read. */
+  /** The exit code, after the process has ended and its output was read. */
   exited: Promise<number | null>;
 };
 

@@ -69,7 +69,7 @@ describe.each(engines)("a statement on $name", (engine) => {
     expect(await faults(statement)).toMatch(fault);
   });
 
-  // SQLite does not say what it throws away.
+  // SQLite does not report how many rows it discards.
   if (engine.name === "sqlite") return;
 
   test.skipIf(!engine.isHere)("that discards most of its rows does not pass, limit or not", async () => {

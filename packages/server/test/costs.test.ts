@@ -66,7 +66,7 @@ async function measure(f: Federation, meter: Meter): Promise<Record<string, Cost
       const answer = await ask(prepared as never);
       const after = meter.carried?.() ?? NOTHING;
       expect(answer?.status ?? 200, name).toBeLessThan(400);
-      // No limit is meant to be met here.
+      // No request of these counts is refused by a limit.
       f.latchkey.clock.advance(1000);
       rounds.push({
         statements: statements / per,
@@ -210,7 +210,7 @@ describe("each kind of request costs the figure of docs/scale.md", () => {
     const { db } = f.latchkey.storage;
     await warm(f);
     const found = await measure(f, {
-      // On its own connection: another one would make it believe that the database was changed elsewhere.
+      // On its own connection: a write of another connection would look like another program's change.
       begin: async () => void (await sql`pragma wal_checkpoint(truncate)`.execute(db)),
       end: async () => statSync(`${path}-wal`).size,
     });

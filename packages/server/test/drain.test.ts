@@ -7,7 +7,7 @@ import type { Answer } from "../src/http/message.ts";
 import { createHttpServer } from "../src/http/server.ts";
 import { until } from "./support/until.ts";
 
-/** Connections in every state that a stop can find them in. */
+/** Connections in every state that they can have at a stop. */
 
 const WELL: Answer = { status: 200, headers: {}, body: "well" };
 
@@ -28,7 +28,7 @@ beforeEach(async () => {
     },
     () => {},
   );
-  // Node itself ends no connection that is kept.
+  // Node itself closes no kept connection.
   server.keepAliveTimeout = 0;
   draining = watchConnections(server);
   server.on("connection", (socket: Socket) => {

@@ -14,7 +14,7 @@ import { createTestApp, type TestApp, type TestStore } from "./support/app.ts";
 import { type HostileIdp, startHostileIdp } from "./support/hostile-idp.ts";
 import { happenedIn } from "./support/log.ts";
 
-/** The code of an identity provider, redeemed there. */
+/** The redemption of a code at the identity provider. */
 
 const FIRST = randomBytes(32);
 
@@ -64,7 +64,7 @@ const exchange = (profile: Profile, { keyring } = latchkey) =>
     idpRedirectUri: "https://keys.example/cb",
   });
 
-/** Knows only these secrets, as a provider does that follows RFC 6749 2.3.1. */
+/** Accepts these secrets alone, as a provider that follows RFC 6749 2.3.1. */
 const knows = (...secrets: string[]) => {
   idp.hooks.answer = {
     "/token": (request, response) => {

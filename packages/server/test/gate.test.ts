@@ -25,7 +25,10 @@ beforeEach(async () => {
 });
 afterAll(() => latchkey.close());
 
-/** Takes all that the store's keys share: the public's part, and then the one that the public must leave to the program. */
+/**
+ * Uses up the shared pool of the store's keys: first the part of public tokens, then the rest that is left for the
+ * program.
+ */
 async function useUp(): Promise<string> {
   const token = await store.token("implicit");
   for (const by of [token, await store.token()])

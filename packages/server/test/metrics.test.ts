@@ -20,7 +20,7 @@ async function exposed(): Promise<Exposed> {
   return readExposition((await call(f.latchkey.app, metrics)).body);
 }
 
-/** How a figure has moved while something was done. */
+/** The change of a figure during an action. */
 async function moved(name: string, labels: Record<string, string>, work: () => Promise<unknown>) {
   const before = (await exposed()).sumOf(name, labels);
   await work();

@@ -95,7 +95,7 @@ describe.each(LANGUAGES)("in %s", (language: Language) => {
       expect([answer.code, languageOn(answer)]).toEqual([code, language]);
       expect(answer.body).toContain(`<p>${remedyOf(words)}</p>`);
       const [before, after] = words.backTo.split("{shop}");
-      // Tests are begun by people of the store, and not from the shop.
+      // Members of the store begin tests, not shoppers.
       const isForShoppers = code !== "test_sign_on_over";
       expect(
         answer.body.includes(

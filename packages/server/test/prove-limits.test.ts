@@ -10,7 +10,7 @@ import type { Storage } from "../src/storage/storage.ts";
 import { createTestApp, type TestApp } from "./support/app.ts";
 import { until } from "./support/until.ts";
 
-/** The keys that a proof of the limits has made go with it. The proof itself is in e2e/process/process.test.ts. */
+/** A proof of the limits deletes the keys that it has created. The proof itself is in e2e/process/process.test.ts. */
 
 let latchkey: TestApp;
 let storeId: string;
@@ -77,7 +77,7 @@ describe("a service that stops answering", () => {
   const told = { key: "flood", from: "its program", reserved: 0, token: "x" };
   const provers = (...paces: (number | undefined)[]) =>
     paces.map((pace) => {
-      // More than it has connections, so that some wait for one.
+      // More keys than connections, so that some wait for a connection.
       return { ...told, pace, atOnce: 200, agent: agentFor(url), asked: 0, served: 0, refused: 0 };
     });
 

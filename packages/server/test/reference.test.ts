@@ -3,7 +3,7 @@ import { operations } from "../src/contract/operations.ts";
 import { problems } from "../src/contract/problems.ts";
 import { createTestApp } from "./support/app.ts";
 
-/** The API reference as it is served, before any script has run. */
+/** The API reference as served, before any script has run. */
 
 let page: string;
 let ids: string[];

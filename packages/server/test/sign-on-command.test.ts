@@ -13,7 +13,7 @@ describe.each(bothEngines)("sign-on show on $name", (engine) => {
     database = await engine.create();
     f = await createFederation({ databaseUrl: database.url });
     others = [];
-    // More stores than one statement looks in.
+    // More stores than a statement searches at once.
     for (let at = 0; at < 101; at++) others.push((await f.latchkey.createStore()).store.id);
   });
   afterAll(async () => {

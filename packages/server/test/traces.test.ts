@@ -28,7 +28,7 @@ type Span = {
   instance: string;
 };
 
-/** A collector on loopback that keeps what arrives. */
+/** A collector on loopback that stores the received spans. */
 type Collector = {
   url: string;
   spans: Span[];

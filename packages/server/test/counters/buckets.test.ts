@@ -6,7 +6,7 @@ import { handClock } from "../support/clock.ts";
 import { silentLog } from "../support/silent-log.ts";
 import { hasValkey, NO_VALKEY, startValkey, type ValkeyServer } from "../support/valkey-server.ts";
 
-/** Buckets that instances share, by a server's clock that is in the test's hand and not the instance's. */
+/** Buckets that instances share. The test sets the server's clock, not the instance's. */
 
 const PATIENT_MS = 30_000;
 
@@ -26,7 +26,7 @@ afterEach(async () => {
   await server?.remove();
 });
 
-/** How many are let in, of more than there can be. */
+/** The number of allowed requests, of more than there can be. */
 async function countIn(take: () => Promise<number | undefined>): Promise<number> {
   for (let taken = 0; taken < 1000; taken++) if ((await take()) !== undefined) return taken;
   throw new Error("there is no end to it");

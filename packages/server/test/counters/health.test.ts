@@ -29,7 +29,7 @@ afterEach(async () => {
   for (const close of closing?.splice(0).reverse() ?? []) await close();
 });
 
-/** Patient, unless a test is about being late: a busy machine must not be taken for a server that is away. */
+/** A long time limit, except in tests of late answers: a busy machine must not look like a server that is away. */
 async function connect(answerWithinMs = 30_000): Promise<Valkey> {
   const log = silentLog;
   const valkey = await openValkey({ urls: [server.url], log, answerWithinMs, nowMs: clock.monotonicMs });
@@ -66,7 +66,7 @@ describe("health of identity providers, while Valkey", () => {
       expect(await one.mayAsk("a")).toBe(false);
     }
     clock.advance(REST_MS);
-    // Each finds out for itself.
+    // Each instance measures for itself.
     expect(await Promise.all([here, here, there, there].map((one) => one.mayAsk("a")))).toEqual([
       true,
       false,

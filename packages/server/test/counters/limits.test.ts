@@ -10,7 +10,7 @@ import { silentLog } from "../support/silent-log.ts";
 import { quickest, until } from "../support/until.ts";
 import { hasValkey, NO_VALKEY, startValkey, type ValkeyServer } from "../support/valkey-server.ts";
 
-/** Limits of several instances on one Valkey, which is then taken away in every way there is. */
+/** Limits of several instances on one Valkey, with every fault of Valkey. */
 
 const POOL = 10;
 const FLOOR = 20;
@@ -47,7 +47,7 @@ async function start(answerWithinMs: number, nowMs?: () => number): Promise<Inst
   return instance;
 }
 
-/** Two instances that know of each other, on the clock in the test's hand. */
+/** Two instances that count each other, with the clock of the test. */
 async function startTwo(answerWithinMs: number): Promise<[Instance, Instance]> {
   const nowMs = () => clock.monotonicMs();
   const two: [Instance, Instance] = [await start(answerWithinMs, nowMs), await start(answerWithinMs, nowMs)];
@@ -69,7 +69,7 @@ const take = async ({ limiter }: Instance, keyId = "flood"): Promise<Decision> =
     administration: false,
   });
 
-/** How many of so many are served, that come to all instances in turn. */
+/** The number of served requests, sent to all instances in turn. */
 async function served(of: readonly Instance[], asked: number, keyId?: string): Promise<number> {
   const all = Array.from({ length: asked }, (_, at) => take(of[at % of.length] as Instance, keyId));
   return (await Promise.all(all)).filter(({ allowed }) => allowed).length;
@@ -91,7 +91,7 @@ describe("several instances", () => {
   test("share a reservation: the key has it once, on any instance", async () => {
     const two = await startTwo(PATIENT_MS);
     await served(two, 100);
-    // And the one that the pool still has for who comes new.
+    // And the request that the pool still has for a new source.
     expect(await served(two, 100, "own")).toBe(capacityOf(FLOOR) + 1);
   });
 
@@ -216,7 +216,7 @@ describe("waiting for Valkey", () => {
     });
     expect(waitedMs).toBeLessThan(100);
     await until(instance.valkey.isAway);
-    // Decided before anything else has its turn.
+    // Decided in this turn of the event loop.
     const draw = { storeId: "store", keyId: "a", source: undefined, administration: false };
     const allowance = { revision: 1, rateLimit: 10, totalReserved: 0, reserved: 0 };
     expect(instance.limiter.take({ ...draw, allowance })).not.toBeInstanceOf(Promise);

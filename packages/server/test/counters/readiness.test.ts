@@ -107,7 +107,7 @@ describe("without Valkey, on one PostgreSQL", () => {
       return latchkey;
     };
     const first = await open(true);
-    // A command that looks something up is no instance.
+    // A command that reads the database does not count as an instance.
     await open(false);
     expect(await ask(first)).toEqual({ status: 200, degraded: undefined });
     const second = await open(true);

@@ -39,7 +39,7 @@ afterEach(async () => {
   for (const close of closing?.splice(0).reverse() ?? []) await close();
 });
 
-/** Patient, unless a test is about being late: a busy machine must not be taken for a server that is away. */
+/** A long time limit, except in tests of late answers: a busy machine must not look like a server that is away. */
 async function start(answerWithinMs = 30_000): Promise<void> {
   clock = handClock();
   const first = await createTestApp({ clock, valkey: await connect(answerWithinMs), egress: NOBODY });
@@ -84,7 +84,7 @@ async function signIn(password: string, { app = next(), peer = STRANGER } = {}):
   return status === 200 ? "signed in" : (code as string);
 }
 
-/** How many of so many guesses are looked at. */
+/** The number of guesses that are checked. */
 async function guess(times: number, peer = STRANGER): Promise<number> {
   let looked = 0;
   for (let time = 0; time < times; time++)
@@ -147,7 +147,7 @@ describe("guesses of a password", () => {
     await start(50);
     await until(() => counters.every((valkey) => valkey.instances() === 2));
     server.pause();
-    // Two and a half each.
+    // Two and a half for each instance.
     expect(await guess(20)).toBe(4);
     server.resume();
     await allThere();

@@ -8,14 +8,14 @@ import { silentLog } from "../support/silent-log.ts";
 import { until } from "../support/until.ts";
 import { hasValkey, NO_VALKEY, startValkey, type ValkeyServer } from "../support/valkey-server.ts";
 
-/** Counts each item under its own name, and answers with the item and its count. Counts how often it was called as well. */
+/** Counts each item under its own name, and returns the item and its count. Also counts its own calls. */
 const COUNT = createScript(`
 local answers = {}
 redis.call('INCR', slot .. ':calls')
 for at = 3, #ARGV do answers[at - 2] = { ARGV[at], redis.call('INCR', slot .. ':' .. ARGV[at]) } end
 return answers`);
 
-/** Far longer than a busy machine takes: for tests that are not about being late. */
+/** Far longer than a busy machine takes, for tests that are not about late answers. */
 const PATIENT_MS = 30_000;
 
 let server: ValkeyServer;
@@ -122,7 +122,7 @@ test("a server whose memory is full counts as away, logged once, until it has me
   const connections = async () =>
     Number(/total_connections_received:(\d+)/.exec(await server.say("INFO stats"))?.[1]);
   const before = await connections();
-  // Each look is a connection as well; some of the others are tries to come back.
+  // Each ping is a connection as well; some of the others are attempts to reconnect.
   let looks = 0;
   await until(async () => (await connections()) - before > ++looks + 3);
   const said = logLines.map(({ event }) => event);
@@ -195,7 +195,7 @@ describe("the number of instances", () => {
     await server.say("ZADD lk:{instances} 1000 killed");
     await until(() => valkey.instances() === 1);
     let nowMs = 0;
-    // Until the next beat counts it: on a busy machine that may come when it would be forgotten already.
+    // Until the next beat: on a busy machine the beat may come when the instance would already be forgotten.
     await until(async () => {
       nowMs = Date.now();
       await server.say(`ZADD lk:{instances} ${nowMs} killed`);
@@ -245,7 +245,7 @@ describe("a Valkey that is away", () => {
     const valkey = await openInAHurry();
     server.pause();
     expect(await count(valkey, "late")).toBeUndefined();
-    // The server's clock went on while it stood still.
+    // The server's clock ran during the pause.
     await until(() => valkey.isAway());
     await new Promise((resolve) => setTimeout(resolve, 200));
     server.resume();
@@ -257,7 +257,7 @@ describe("a Valkey that is away", () => {
     const valkey = await openInAHurry();
     server.pause();
     const asked: Promise<unknown>[] = [];
-    // In every turn, so that something is still to be sent when the answer to the first is given up.
+    // In every turn, so that a call is still unsent when the first one is given up.
     const ask = () => {
       if (valkey.isAway()) return;
       asked.push(count(valkey, "x"));
@@ -330,7 +330,7 @@ describe("a cluster", () => {
       const slots = Array.from({ length: 20 }, (_, at) => `store ${at}`);
       const countAll = (item: string) => Promise.all(slots.map((slot) => count(valkey, item, slot)));
       const areAllThere = async () => (await countAll("there?")).every((answer) => answer !== undefined);
-      // On a busy machine the first connection may be given up: the next try is made by itself.
+      // On a busy machine the first connection may be given up: the next attempt follows by itself.
       await until(areAllThere);
       expect(await countAll("x")).toEqual(slots.map(() => ["x", 1]));
       for (const node of nodes) expect(Number((await node.say("DBSIZE")).slice(1))).toBeGreaterThan(0);

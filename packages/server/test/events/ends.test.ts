@@ -178,7 +178,7 @@ describe.each(engines)("the log on $name", (engine) => {
       const ofEvents = () => latchkey.storage.db.deleteFrom("events").where("store_id", "=", store.store.id);
       const takeAway = () => ofEvents().where("sequence", "<=", 600).execute();
 
-      /** Walks the log, and does something when the first page was read. */
+      /** Verifies the log, and does something after the first page was read. */
       const verdictWith = (work: () => Promise<unknown>) => {
         let isDone = false;
         const db = latchkey.storage.db.withPlugin({
@@ -269,7 +269,7 @@ describe.each(engines)("the log on $name", (engine) => {
   });
 
   describe("deletes events that are older than the operator's retention", () => {
-    /** Each round is what a service does in a minute. */
+    /** Each round corresponds to a minute of a service. */
     async function forget(): Promise<void> {
       for (let round = 0; round < 3; round++) {
         latchkey.clock.advance(61_000);

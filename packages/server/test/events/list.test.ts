@@ -64,7 +64,7 @@ describe.each(engines)("the list of events on $name", (engine) => {
   test("the changes of one request are found by its request id, and by no other", async () => {
     const ownDatabase = await engine.create();
     const own = await createTestApp({ databaseUrl: ownDatabase.url });
-    // Ids of requests are made by the clock of the machine.
+    // Request ids contain the time of the machine's clock.
     own.clock.set(Date.now());
     const shop = await own.createStore();
     const rename = (name: string) => shop.call(updateStore, { json: { data: { type: "store", name } } });
@@ -221,7 +221,7 @@ describe.each(engines)("the list of events on $name", (engine) => {
     expect(await readLog(latchkey, other, query)).toHaveLength(1);
     const atEnd = `filter=lt(time,${toIso(clock.now())}):eq(type,store.updated):gt(time,${toIso(start - 1)})`;
     expect(await readLog(latchkey, other, atEnd)).toHaveLength(6000);
-    // Nothing so old: after each bound the page ends, and its link goes on.
+    // No event is so old: the page ends at a bound of the search, and its link continues from there.
     const tooOld = `filter=lt(time,${toIso(start - 5000)})`;
     const first = (await other.call(listEvents, { query: tooOld })).body;
     expect([first.data, typeof first.links.next]).toEqual([[], "string"]);
@@ -246,7 +246,7 @@ describe.each(engines)("the list of events on $name", (engine) => {
       limit: 1,
     };
     expect((await readEvents(watched, other.store.id, asked)).rows).toEqual([]);
-    // Two for a hundred of them: their numbers, and they themselves.
+    // Two statements for a hundred events: their numbers, and their rows.
     expect(statements).toBeLessThan(30);
   });
 

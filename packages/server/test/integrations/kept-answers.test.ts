@@ -8,7 +8,7 @@ import { settle } from "../../src/integrations/settle.ts";
 import { mostInOneTurn } from "../support/statements.ts";
 import { DAY, HOUR, hooks, SECOND, storeWithWebhooks } from "./store-with-webhooks.ts";
 
-/** Deliveries and the receivers' answers: what is kept, and when it is deleted. */
+/** How long deliveries and the receivers' answers are kept, and when they are deleted. */
 
 storeWithWebhooks();
 

@@ -40,7 +40,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
     await database?.drop();
   });
 
-  /** The operator's command, and the second that it waits. */
+  /** The operator's command, and the second that the command waits. */
   const end = async () => {
     const { clock } = f.latchkey;
     const ended = await endWhatCameBack({ storage: operator, clock });
@@ -182,13 +182,13 @@ describe.each(engines)("after a restore on $name", (engine) => {
     });
     const carry = (replaced = operator) =>
       carryOver({ storage: restored, clock: f.latchkey.clock }, replaced);
-    /** Puts these rows into the backup, too. */
+    /** Also writes these rows into the backup. */
     const backUp = async (
       table: "application_keys" | "application_key_secrets" | "customers" | "members",
     ) => {
       const rows = await operator.db.selectFrom(table).selectAll().execute();
       await restored.db.deleteFrom(table).execute();
-      // SQLite makes `name_key` itself.
+      // SQLite computes `name_key` itself.
       const given = rows.map((row) => ({ ...row, name_key: undefined }));
       await restored.db.insertInto(table).values(given).execute();
     };

@@ -32,7 +32,7 @@ describe.each(engines)("a write without a disk sync, on $name", (engine) => {
     expect(stored).toEqual(told);
   });
 
-  // On PostgreSQL each connection decides it for itself.
+  // On PostgreSQL the setting belongs to each connection.
   if (engine.name !== "sqlite") return;
 
   test("waits for a transaction under way, which waits for the disk", async () => {

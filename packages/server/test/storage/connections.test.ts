@@ -133,7 +133,8 @@ describe("connections to PostgreSQL", () => {
     for (let round = 0; round < 12; round++)
       await until(async () => {
         const error = await failure(rename(storage, store.id, `name ${round}`));
-        // On a busy machine a new connection may take longer than a request waits for one; a silent one is not met again.
+        // On a busy machine a new connection may take longer than a request waits; a silent connection is not used
+        // again.
         if (error) expect(String(error)).toMatch(/timeout exceeded when trying to connect/);
         return error === undefined;
       });
@@ -193,7 +194,7 @@ describe("connections to PostgreSQL", () => {
   });
 
   test("a server without a free connection counts as away, not as too busy: another instance may have one", async () => {
-    // One connection for LISTEN, and one for statements.
+    // A connection for LISTEN, and another for statements.
     await witness.query("create role crowded login connection limit 2");
     const url = Object.assign(new URL(database.url), { username: "crowded" }).href;
     const holders = [0, 1].map(() => new pg.Client({ connectionString: url }));
@@ -255,7 +256,7 @@ describe("connections to PostgreSQL", () => {
   });
 
   test("two transactions in a deadlock are both carried out", async () => {
-    // The limit on locks undoes one of them, as in production, before the server looks for deadlocks.
+    // The limit on locks ends one of them, as in production, before the server looks for deadlocks.
     await witness.query(
       `alter database ${new URL(database.url).pathname.slice(1)} set deadlock_timeout = '60s'`,
     );

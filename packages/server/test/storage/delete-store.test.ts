@@ -164,7 +164,7 @@ describe.each(engines)("the tables on $name", (engine) => {
       if (table) emptied.add(table);
     });
     await deleteStore({ storage: watched, clock }, store.id);
-    // Secrets go with their keys: a key has few.
+    // Secrets are deleted with their keys: a key has few.
     expect([...emptied, "application_key_secrets"].sort()).toEqual(
       [...(await tablesOfStores(storage)), "stores"].sort(),
     );
@@ -174,7 +174,7 @@ describe.each(engines)("the tables on $name", (engine) => {
     const doomed = await createStore({ storage, clock }, { name: "Large", rateLimit: 1 });
     await createStore({ storage, clock }, { name: "Other", rateLimit: 1 });
     await insertCrowd(storage, { storeId: doomed.store.id, count: 3000, overAt: clock.now() });
-    // PostgreSQL now believes that nearly every row is this store's.
+    // PostgreSQL's statistics now count nearly every row for this store.
     if (engine.name === "postgres") await sql`analyze`.execute(storage.db);
     const statements: CompiledQuery[] = [];
     const watched = watchStatements(storage, (statement) => {
@@ -197,7 +197,7 @@ describe.each(engines)("the tables on $name", (engine) => {
         !keys.indexes.some(
           (index) =>
             index.table === table &&
-            // SQLite finds one row by the primary key; more columns of it are then compared.
+            // SQLite finds a row by the primary key, and then compares the other columns.
             (covers(index.columns, columns) || (index.isUnique && covers(columns, index.columns))),
         ),
     );

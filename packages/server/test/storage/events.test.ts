@@ -240,7 +240,7 @@ describe.each(engines)("the log of events on $name", (engine) => {
     createSequencer({ storage: hanging, clock, publicUrl })
       .run()
       .catch(() => {});
-    // The server's own limit, which is not about how quick this machine is; the next look comes a second after it.
+    // The server's own time limit, which does not depend on the machine; the next look comes a second after it.
     expect(await paused.promise).toEqual([{ idle_in_transaction_session_timeout: "3s" }]);
     await happen("two");
     await until(async () => {

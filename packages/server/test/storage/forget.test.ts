@@ -58,12 +58,12 @@ describe.each(engines)("forgetting on $name", (engine) => {
     const { storage, clock } = latchkey;
     const stores: string[] = [];
     for (let at = 0; at < 20; at++) stores.push((await latchkey.createStore()).store.id);
-    // Each has a log that was written long ago, and nothing new.
+    // Each has a log that was written long ago, and no new event.
     await storage.db.deleteFrom("event_outbox").execute();
     for (const storeId of stores) await insertEvents(storage, storeId, 60);
     clock.advance(100 * DAY);
     let elapsedMs = 0;
-    // Each look at the clock finds it a little later, however quick the machine is.
+    // Each read of the clock gives a slightly later time, however fast the machine is.
     const passing = { ...clock, monotonicMs: () => (elapsedMs += 4) };
     expect(await forgetOldEvents({ storage, clock: passing, eventDays: 90 })).toBe(true);
     expect(elapsedMs).toBeLessThan(2 * ROUND.withinMs);

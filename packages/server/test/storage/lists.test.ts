@@ -18,7 +18,7 @@ import { mostInOneTurn, planOf, watchStatements } from "../support/statements.ts
 
 type Row = { name: string; email: string; ref: string | null; createdAt: number; updatedAt: number };
 
-/** Few values, so that many rows are equal in what they are ordered by. */
+/** Few values, so that many rows are equal in the sorted column. */
 const row: fc.Arbitrary<Row> = fc.record({
   name: fc.constantFrom("Ada", "ADA", "ada b", "Bea", "bea%", "Zoe", "\u{1F511}", "\u{FF21}", "\u{E000}"),
   email: fc.constantFrom("a@x.example", "ab@x.example", "b@x.example", "b_@y.example"),
@@ -396,7 +396,7 @@ describe.each(engines)("lists on $name", (engine) => {
         const found = await Promise.all(Array.from({ length: 10 }, () => search(storage)));
         expect(found).toEqual(Array(10).fill("filter_too_wide"));
       };
-      // Each looks at the first two hundred rows at once.
+      // Each reads the first two hundred rows at once.
       const goesOn = ({ sql, parameters }: CompiledQuery) =>
         sql.includes("is_found") && !parameters.includes(200);
       expect(await mostInOneTurn(latchkey.storage, searchTen, goesOn)).toBe(1);

@@ -24,7 +24,7 @@ import { until } from "../support/until.ts";
 
 const TOKENS = 2000;
 
-/** An account that a program signs in to once a minute has half a million, where tokens live for a year. */
+/** An account with a sign-in a minute by a program has half a million, where tokens live for a year. */
 describe.each(engines)("thousands of tokens of one customer, on $name", (engine) => {
   let database: TestDatabase;
   let latchkey: TestApp;
@@ -120,7 +120,7 @@ describe.each(engines)("thousands of tokens of one customer, on $name", (engine)
     const json = { data: { type: "customer", password: "another long one" } };
     expect((await store.call(updateCustomer, { ids: { id: customer }, json })).status).toBe(200);
     expect(await count("customer_tokens")).toBe(0);
-    // And the one that the customer was changed.
+    // And the event of the change of the customer.
     expect((await count("event_outbox")) - noted).toBe(TOKENS + 1);
     expect(deletions).toBeGreaterThanOrEqual(TOKENS / 200);
   });

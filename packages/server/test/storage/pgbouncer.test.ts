@@ -44,7 +44,7 @@ describe("behind PgBouncer", () => {
       (error) => error.code,
     );
 
-  /** By a connection past PgBouncer. */
+  /** Over a connection past PgBouncer. */
   async function witness<T>(text: string): Promise<T[]> {
     const client = new pg.Client({ connectionString: database.directUrl });
     await client.connect();
@@ -98,7 +98,7 @@ describe("behind PgBouncer", () => {
     expect((await storage.transact((trx) => idle.execute(trx))).rows).toEqual([{ idle: "5s" }]);
     over();
     await holding;
-    // A statement that was refused has left nothing open: the next is served.
+    // A refused statement leaves no transaction open: the next one is served.
     await change.execute(storage.db);
   });
 

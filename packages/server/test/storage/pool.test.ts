@@ -80,7 +80,7 @@ describe("a pool of PostgreSQL", () => {
     test("503 with Retry-After for the refused callers; readiness stays, gives the reason, and counts", async () => {
       const store = await latchkey.createStore();
       const isOver = Promise.withResolvers<true>();
-      // Each keeps a connection, and is answered on it all the while.
+      // Each keeps a connection, and gets answers on it all the time.
       const held = Array.from({ length: CONNECTIONS }, () =>
         storage.transact(async (trx) => {
           for (let rounds = 0; rounds < 200; rounds++) {
@@ -120,7 +120,7 @@ describe("a pool of PostgreSQL", () => {
       return [status, body.errors?.[0].meta.reasons];
     };
     expect(await look()).toEqual([200, undefined]);
-    // One after the other, they all use the same connection.
+    // In sequence, so they all use the same connection.
     await standby("on");
     expect(await look()).toEqual([503, [expect.stringContaining("cannot be written to")]]);
     await standby("off");

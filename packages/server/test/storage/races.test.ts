@@ -14,8 +14,8 @@ import { pooledEngine } from "../support/pgbouncer-server.ts";
 import { quickest, until, untilServed } from "../support/until.ts";
 
 /**
- * Two instances on one database. One process serves a SQLite file, so there the two share its one connection; further
- * processes are tested in e2e/.
+ * Two instances on one database. A SQLite file is served by a single process, so there the two share its connection;
+ * further processes are tested in e2e/.
  */
 describe.each([
   ...bothEngines.map((engine) => ({ way: engine.name as string, engine })),

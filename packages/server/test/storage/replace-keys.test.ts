@@ -15,7 +15,7 @@ import { engines, type TestDatabase, UNHURRIED } from "../support/engines.ts";
 import { createFederation, type Federation } from "../support/federation.ts";
 import { quickest, until } from "../support/until.ts";
 
-/** A signing key is in other hands: an operator removes it from another process, beside running instances. */
+/** A signing key is stolen: an operator removes it from another process, beside running instances. */
 describe.each(engines)("signing keys that are replaced at once on $name", (engine) => {
   let database: TestDatabase;
   let f: Federation;
@@ -29,7 +29,7 @@ describe.each(engines)("signing keys that are replaced at once on $name", (engin
     database = await engine.create();
     f = await createFederation({ databaseUrl: database.url, keyring });
     const { storage, clock } = f.latchkey;
-    // One process serves a SQLite file, so there the second instance shares its connection.
+    // A SQLite file is served by a single process, so there the second instance shares its connection.
     const shared = engine.name === "sqlite" ? { storage } : { databaseUrl: database.url };
     other = await createTestApp({ ...shared, clock, keyring });
     operator = await openStorage({ clock }, database.url, UNHURRIED);

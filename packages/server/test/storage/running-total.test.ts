@@ -113,7 +113,7 @@ describe.each(engines)("the total of reservations on $name", (engine) => {
         for (const { what, byBefore, place, reserved } of steps) {
           const keyId = keys[place % keys.length] ?? "";
           const before = await sumOf(storage, storeId);
-          // The release before checks the sum itself, with the same outcome.
+          // The previous release computes the sum itself, with the same result.
           const own = (await reservedOf(storage, keyId)) ?? 0;
           const fits = before - (what === "update" ? own : 0) + reserved <= RATE_LIMIT;
           if (what === "create" && byBefore) {

@@ -24,7 +24,7 @@ import { ADA, type HostileIdp, startHostileIdp } from "../support/hostile-idp.ts
 import { until, untilServed } from "../support/until.ts";
 
 /**
- * Two instances on one database. One process serves a SQLite file, so there the two share its one connection; on
+ * Two instances on one database. A SQLite file is served by a single process, so there the two share its connection; on
  * PostgreSQL each has its own.
  */
 describe.each(bothEngines)("two instances on $name", (engine) => {
@@ -106,7 +106,7 @@ describe.each(bothEngines)("two instances on $name", (engine) => {
     });
     return answer.status === 200;
   };
-  /** How many answers there were of each kind. */
+  /** The number of answers of each kind. */
   const tally = (answers: Answer[]): Record<string, number> => {
     const counts: Record<string, number> = {};
     for (const { status, code } of answers) {

@@ -109,7 +109,7 @@ test("a file that another process locks, while it creates or closes the file, is
   const maker = new DatabaseSync(other);
   maker.exec("begin exclusive");
   const running = run(["migrate"], { LATCHKEY_DATABASE_URL: `sqlite:${other}` });
-  // Shorter than it waits, longer than a process takes to come to the file.
+  // Shorter than the wait, longer than another process needs to reach the file.
   await Promise.race([running, sleep(1500)]);
   maker.exec("rollback");
   maker.close();

@@ -6,7 +6,7 @@ import { handClock } from "../support/clock.ts";
 import { sqliteEngine, type TestDatabase } from "../support/engines.ts";
 import { planOf } from "../support/statements.ts";
 
-/** SQLite's planner knows of its tables what is in sqlite_stat1. PostgreSQL sees to it by itself. */
+/** SQLite's planner uses the statistics of sqlite_stat1. PostgreSQL collects statistics by itself. */
 let database: TestDatabase;
 let storage: Storage;
 const clock = handClock();
@@ -27,7 +27,7 @@ test("an opened database has statistics for every index, of one row for each val
   const statistics = await readAll(storage);
   const { rows: indexes } = await sql<{ name: string }>`
     select name from sqlite_master where type = 'index'`.execute(storage.db);
-  // These lie in their key, which goes by the table's name.
+  // These tables have no rowid, so their primary key has the table's name.
   const named = [...indexes.map(({ name }) => name), "events", "sign_on_statistics"];
   expect(statistics.map(({ idx }) => idx).sort()).toEqual(named.sort());
   expect(statistics.find(({ idx }) => idx === "events")?.stat).toBe("1000000 100000 1");

@@ -30,7 +30,7 @@ const namesOnly = (tables: unknown) =>
     columns.map(([column]) => column),
   ]);
 
-/** The same storage; from this statement on nothing works any more, as for a process that was killed. */
+/** The same storage, on which every statement from this one on fails, as for a process that was killed. */
 function interruptedAt(storage: Storage, statement: number): Storage {
   let left = statement;
   return watchStatements(storage, () => {
@@ -191,7 +191,7 @@ describe.each(engines)("storage on $name", (engine) => {
         await expect(open()).rejects.toThrow(
           "too old for the database: migration 9002 (no more rate limits) of a newer release",
         );
-        // A release that knows the step before it may start.
+        // A release that knows the previous step may start.
         expect(await migrate({ storage, clock }, [...migrations, next])).toEqual([]);
       });
 

@@ -54,7 +54,7 @@ describe.each(engines)("on $name", (engine) => {
     await app.tidy();
     await app.delivered();
   };
-  /** Time passes, at the database as well. */
+  /** Moves the clock, and the database's times with it. */
   async function pass(ms: number): Promise<void> {
     hooks.latchkey.clock.advance(ms);
     if (engine.name === "postgres")
@@ -192,7 +192,7 @@ describe.each(engines)("on $name", (engine) => {
     test("gets an observed event also when the event was numbered just before a change of what is observed", async () => {
       const customer = await hooks.customer();
       await hooks.store.call(deleteCustomer, { ids: { id: customer } });
-      // Numbered by an instance that delivers nothing.
+      // An instance that delivers nothing has numbered the events.
       const { storage, clock } = hooks.latchkey;
       const mark = async (...[trx, numberedOf]: Parameters<Deliverer["mark"]>) =>
         void (await markStores(trx, storage, numberedOf, clock.now()));
@@ -215,7 +215,7 @@ describe.each(engines)("on $name", (engine) => {
     hooks.latchkey.clock.advance(5000);
     const [taken] = await takeDue(hooks.latchkey, true, 1);
     expect(taken).toBeDefined();
-    // On PostgreSQL time passes by itself, too.
+    // On PostgreSQL the database's clock runs by itself, too.
     await pass(15_000);
     await hooks.deliver();
     expect(hooks.receiver.arrived).toHaveLength(1);
@@ -268,7 +268,7 @@ describe.each(engines)("on $name", (engine) => {
     const { storage } = hooks.latchkey;
     const waits = sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
     let asked: ReturnType<typeof hooks.store.call> | undefined;
-    // In the order of what writes down the outcomes of attempts.
+    // In the order in which outcomes of attempts are written.
     await storage.db.transaction().execute(async (trx) => {
       await trx.selectFrom("integrations").select("id").where("id", "=", id).forUpdate().execute();
       asked = hooks.store.call(redeliver, { ids: { id, delivery } });
@@ -334,7 +334,7 @@ describe.each(engines)("on $name", (engine) => {
     clock.advance(6000);
     const ahead = { ...clock, now: () => clock.now() + 60_000 };
     expect(await takeDue({ storage, clock: ahead }, true, 1)).toMatchObject([{ id }]);
-    // The database's clock goes on by itself, too.
+    // The database's clock runs by itself, too.
     await pass(15_000);
     expect(await takeDue(hooks.latchkey, true, 1)).toEqual([]);
     await pass(16_000);
@@ -361,7 +361,7 @@ describe.each(engines)("on $name", (engine) => {
     ]);
     let isErased = false;
     let asked: Promise<unknown> | undefined;
-    // In the order of what writes down the outcomes of attempts, which has seen by now that its event was not erased.
+    // In the order in which outcomes of attempts are written, after the check that the event was not erased.
     await storage.db.transaction().execute(async (trx) => {
       await trx.selectFrom("integrations").select("id").where("id", "=", id).forUpdate().execute();
       await trx.updateTable("integration_deliveries").set({ attempts }).execute();
@@ -393,7 +393,7 @@ describe.each(engines)("on $name", (engine) => {
     for (let rounds = 0; rounds < 15; rounds++) {
       await hooks.customer();
       wanted++;
-      // Numbered while the one before is being delivered.
+      // Numbered during the delivery of the previous one.
       const delivering = hooks.deliver();
       await hooks.customer();
       wanted++;

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 const containerfile = fileURLToPath(new URL("../../../../deploy/container/Containerfile", import.meta.url));
 
-/** The variables by which an image loads its allocator, with the library that is installed here. `undefined`: there is none. */
+/** The image's variables for its allocator, with the library that is installed here. `undefined`: there is none. */
 export function allocatorOfImage(): Record<string, string> | undefined {
   const line = /^ENV (LD_PRELOAD=.*)$/m.exec(readFileSync(containerfile, "utf8"))?.[1];
   if (!line) throw new Error("the Containerfile loads no allocator");

@@ -42,7 +42,7 @@ let rsaPair: ReturnType<typeof generateRsa> | undefined;
 const generateRsa = () => generateKeyPairSync("rsa", { modulusLength: 2048 });
 
 /**
- * One pair of RSA keys for all services of a test, each time under a new name: creating a pair takes a tenth of a
+ * All services of a test share a pair of RSA keys, each time under a new name: creating a pair takes a tenth of a
  * second.
  */
 const makeTestKey: typeof newKey = async (alg) => {

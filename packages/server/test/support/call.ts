@@ -12,10 +12,10 @@ export type Call = {
   query?: string;
   json?: unknown;
   form?: Record<string, string>;
-  /** Instead of `json` or `form`: the body as it is. */
+  /** The body as sent, in place of `json` or `form`. */
   raw?: string | Uint8Array<ArrayBuffer> | ReadableStream;
   headers?: Record<string, string>;
-  /** The address that the request comes from. */
+  /** The address of the sender. */
   peer?: string;
 };
 
@@ -28,7 +28,10 @@ export type Answer = {
   codes: string[];
 };
 
-/** Calls an operation and holds its answer against the contract: a status, problem or member not declared fails. */
+/**
+ * Calls an operation and checks its answer against the contract: an undeclared status, problem or member fails the
+ * test.
+ */
 export async function call(app: App, operation: Operation, request: Call = {}): Promise<Answer> {
   const sent = toRequest(operation, request);
   const response = await app.fetch(sent, {

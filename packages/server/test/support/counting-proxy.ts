@@ -7,7 +7,10 @@ import { createConnection, createServer } from "node:net";
 export type Carried = { turns: number; toServer: number; fromServer: number };
 type CountingProxy = { port: number; carried(): Carried; close(): Promise<void> };
 
-/** A line to a server on loopback that counts. Connections on which `isLeftOut` ever holds are not counted from then on. */
+/**
+ * A proxy to a server on loopback that counts the traffic. A connection is left out from the moment at which
+ * `isLeftOut` is true.
+ */
 export async function startCountingProxy(
   targetPort: number,
   isLeftOut: (piece: Buffer) => boolean,

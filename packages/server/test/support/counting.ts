@@ -5,7 +5,7 @@ import { silentLog } from "./silent-log.ts";
 import { ofRun } from "./test-run.ts";
 import { hasValkey, startValkey, type ValkeyServer } from "./valkey-server.ts";
 
-/** A clock in the test's hand, and where instances count by it; nothing has been counted yet. */
+/** A clock that the test sets, and an empty place for the counters of instances. */
 export type Counting = { clock: HandClock; valkey: Valkey | undefined };
 type Together = Counting & { valkey: Valkey };
 /**
@@ -14,7 +14,7 @@ type Together = Counting & { valkey: Valkey };
  */
 type Runs = (inProcess: number) => { numRuns: number };
 
-/** The same rules for what one process counts by itself, and for what all instances count together. */
+/** The same rules for the counters of a process and for those that all instances share. */
 export function describeCounting(rules: (begin: () => Counting, runs: Runs) => void): void {
   const begin = () => ({ clock: handClock(), valkey: undefined });
   const describeAlone = () => describe("in process", () => rules(begin, (numRuns) => ({ numRuns })));
@@ -32,7 +32,7 @@ export function describeTogether(rules: (begin: () => Together, runs: Runs) => v
     beforeAll(async () => {
       server = await startValkey();
       const nowMs = () => clock.monotonicMs();
-      // No answer is too late here: these tests are about what is decided, not about when.
+      // A long time limit: these tests are about decisions, not about late answers.
       const options = { urls: [server.url], log: silentLog, answerWithinMs: 60_000 };
       valkey = await openValkey({ ...options, nowMs });
     });

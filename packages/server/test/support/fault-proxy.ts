@@ -6,10 +6,10 @@ type Verdict = "pass" | "silence" | "cut";
 
 /** A direction of the connection. */
 type Way = {
-  /** How long each piece takes. */
+  /** The delay of each chunk. */
   delayMs: number;
   bytesPerSecond: number;
-  /** Everything waits, on connections of now and of later, until it is mended; then all of it arrives, in order. */
+  /** Open and later connections hold everything until `mend`; then all of it arrives, in order. */
   isHeld: boolean;
   /** Judges each chunk; `connection` counts from 0 in the order in which they were opened. */
   judge(piece: Buffer, connection: number): Verdict;
@@ -17,26 +17,26 @@ type Way = {
 
 type Which = (connection: number) => boolean;
 
-/** A line to a server on loopback that can be made worse, each direction for itself. */
+/** A proxy to a server on loopback with faults, for each direction separately. */
 export type FaultProxy = {
   port: number;
-  /** The same address, by way of this line. */
+  /** The same address, through this proxy. */
   via(url: string): string;
   toServer: Way;
   toClient: Way;
-  /** Holds both directions: a partition, after which TCP delivers what it has kept. */
+  /** Holds both directions: a partition, after which TCP delivers the kept data. */
   hold(): void;
-  /** Connections of now are reset, all of them or some. */
+  /** Resets open connections, all of them or some. */
   cut(which?: Which): void;
   /** Open connections carry nothing any more, and neither end is notified: a failover, a forgotten NAT entry. */
   silence(which?: Which): void;
-  /** Connections of later are reset as soon as they are made. */
+  /** Resets later connections as soon as they are open. */
   refuse(): void;
-  /** Connections of now and of later are silent: everything that is sent is lost. */
+  /** Open and later connections are silent: everything that is sent is lost. */
   blackHole(): void;
   /** Ends every fault. Held chunks arrive; a silent connection stays silent. */
   mend(): void;
-  /** Connections that were opened in all. */
+  /** The number of connections that were opened. */
   opened(): number;
   close(): Promise<void>;
 };
@@ -132,7 +132,7 @@ export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
       Object.assign(proxy.toClient, untouched());
       for (const goOn of heldBack) goOn();
       heldBack = [];
-      // One end has left unnoticed: now TCP notifies the other.
+      // The other end has left unnoticed: now TCP reports it.
       for (const line of lines) if (line.ends.some((end) => end.destroyed)) reset(line);
     },
     opened: () => opened,

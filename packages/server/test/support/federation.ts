@@ -14,7 +14,7 @@ import { type HostileIdp, startHostileIdp } from "./hostile-idp.ts";
 export const SHOP = "https://shop.example/signed-in";
 export const COOKIE = "__Host-latchkey";
 
-/** `peer`: the address that it comes from. */
+/** `peer`: the address of the sender. */
 export type Browser = { cookie: string | undefined; peer?: string };
 type Pkce = { verifier: string; challenge: string };
 
@@ -35,11 +35,11 @@ export type Federation = {
   callbackUrl: string;
   addProfile(data?: object, realmId?: string): Promise<string>;
   changeRealm(data: object): Promise<void>;
-  /** The parameters of a good request; a test changes some. `undefined` leaves one out. */
+  /** The parameters of a valid request; a test changes some. `undefined` leaves one out. */
   parameters(changes?: Record<string, string | undefined>): Record<string, string>;
   begin(browser: Browser, changes?: Record<string, string | undefined>): Promise<Answer>;
   comeBack(browser: Browser, url: string): Promise<Answer>;
-  /** From the click to the storefront's redirect URI. */
+  /** From the start to the storefront's redirect URI. */
   signOn(options?: SignOnOptions): Promise<SignedOn>;
   redeem(signedOn: Pick<SignedOn, "code" | "pkce">, changes?: object, request?: Call): Promise<Answer>;
   /** The record of a sign-on, by its reference. */
@@ -174,7 +174,7 @@ export async function createFederation(
     },
   };
 
-  /** A browser keeps the cookie that it is given, and sends it on every visit. */
+  /** Stores the cookie, and sends it with every request, as a browser does. */
   async function visit(
     operation: Operation,
     browser: Browser,

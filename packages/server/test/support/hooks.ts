@@ -5,18 +5,18 @@ import { type Caller, createTestApp, type TestApp, type TestStore } from "./app.
 import type { Answer } from "./call.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
-/** A store, and a receiver of its webhooks, in one process and with the clock in hand. */
+/** A store, and a receiver of its webhooks, in one process, with a clock that the test sets. */
 export type Hooks = {
   latchkey: TestApp;
   store: TestStore;
   receiver: Receiver;
-  /** Creates an integration: of all customer events, at the receiver, unless `data` differs. */
+  /** Creates an integration for all customer events, at the receiver, unless `data` differs. */
   integrate(data?: object): Promise<Answer["body"]["data"]>;
   customer(name?: string): Promise<string>;
   rename(customerId: string, name: string): Promise<void>;
-  /** Numbers what has happened and sends what is due, until nothing is. */
+  /** Numbers waiting drafts and sends due messages, until there are none. */
   deliver(): Promise<void>;
-  /** Lets time pass, and delivers. */
+  /** Advances the clock, and delivers. */
   pass(ms: number): Promise<void>;
   see(id: string): Promise<Answer["body"]["data"]>;
   deliveries(id: string, query?: string): Promise<Answer["body"]["data"]>;

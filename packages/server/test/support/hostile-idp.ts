@@ -21,14 +21,14 @@ export type HostileIdp = {
   }[];
   /** The number of requests for a path. */
   asked(path: string): number;
-  /** A new signing key; the old one is gone from the key set unless it is kept. */
+  /** Makes a new signing key; the old one leaves the key set unless it is kept. */
   rotateKey(options?: { keep?: boolean }): void;
   signToken(claims: object, header?: object): string;
   /** The provider's own clock. */
   now: () => number;
   /** The next person to sign in. */
   person: Document;
-  /** A person has signed in where a browser was sent: the address that the browser is sent back to. */
+  /** Signs a person in at this address of the provider; returns the address of the redirect back. */
   signIn(location: string): string;
   close(): Promise<void>;
 };
@@ -48,10 +48,10 @@ export type Hooks = {
   header?: object;
   /** Changes the redirect back. */
   redirect?: (parameters: Record<string, string>) => Record<string, string>;
-  /** Changes what the token endpoint answers. */
+  /** Changes the answer of the token endpoint. */
   token?: (answer: Document, form: URLSearchParams) => unknown;
   userinfo?: (claims: Document) => unknown;
-  /** Sent with every honest answer. */
+  /** Header fields of every honest answer. */
   headers?: Record<string, string>;
   /** Answers a path by itself: raw bytes, no answer, one byte a second. */
   answer?: Record<string, Answer>;

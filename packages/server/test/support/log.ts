@@ -41,7 +41,7 @@ export async function happenedIn(
 export const isWhole = async (latchkey: TestApp, { store }: TestStore): Promise<boolean> =>
   (await verifyLog({ ...latchkey, eventDays: 90 }, store.id)).isWhole;
 
-/** Takes the beginning of a log away with all that retention writes, however young it is. */
+/** Deletes the beginning of a log as retention does, however young it is. */
 export async function cutOff({ db }: Storage, storeId: string, last: number): Promise<void> {
   const { hash, ...event } = await db
     .selectFrom("events")

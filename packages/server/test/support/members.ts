@@ -22,7 +22,7 @@ export type MembersSide = {
     parameters?: Record<string, string | undefined>,
   ): Promise<Pick<SignedOn, "code" | "pkce" | "error" | "returned" | "reference" | "answer">>;
   redeem(signedOn: Pick<SignedOn, "code" | "pkce">, changes?: object): Promise<Answer>;
-  /** Invited if need be, signed in: the access token. */
+  /** Invites the member if necessary, and signs in; returns the access token. */
   token(email: string, role: Role): Promise<string>;
   call(token: string, operation: Operation, request?: Call): Promise<Answer>;
 };

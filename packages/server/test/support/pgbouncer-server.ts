@@ -11,7 +11,7 @@ import { until } from "./until.ts";
 const program = findProgram("pgbouncer");
 const isHere = program !== undefined && postgresEngine.isHere;
 
-/** A database of its own, at `url` behind a PgBouncer of its own, and at `directUrl` without. */
+/** A database of its own: at `url` through its own PgBouncer, at `directUrl` without. */
 export type PooledDatabase = TestDatabase & { directUrl: string };
 
 /** With the configuration of docs/operations.md; addresses, folder and password are the test's. */

@@ -42,7 +42,7 @@ export type PostgresServer = {
   /** The ids of all its processes. Linux only. */
   processes(): number[];
   start(): Promise<void>;
-  /** PostgreSQL's three ways: when the last client has left, with a word to each, or as in a crash. */
+  /** PostgreSQL's three ways: smart, fast and immediate. */
   stop(mode?: keyof typeof STOPS): Promise<void>;
   /** Pauses all its processes (SIGSTOP) until `resume`. Linux only. */
   pause(): void;
@@ -117,7 +117,10 @@ export async function startPostgres(
   };
 }
 
-/** The fourth field of /proc/<pid>/stat is the parent; the second may hold spaces, so it is read from its closing bracket on. */
+/**
+ * The fourth field of /proc/<pid>/stat is the parent; the second may contain spaces, so parsing begins at its closing
+ * bracket.
+ */
 function childrenOf(pid: number): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

@@ -36,7 +36,7 @@ export async function expectSilentEvents(app: App, { db }: Storage): Promise<voi
 const NEVER_IN_EVENTS =
   /^(password|.*token|client_secret|client_secret_next|code|code_verifier|oauth_authorization_code|oauth_code_verifier|authorization|cookie|set-cookie)$/i;
 
-/** By the names that they go by: passwords, tokens, codes, verifiers, secrets, states, nonces, addresses. */
+/** Found by the names of their members: passwords, tokens, codes, verifiers, secrets, states, nonces, addresses. */
 const SECRET =
   /^(password|email|token|access_token|id_token|logout_token|client_secret|client_secret_next|code|code_verifier|code_challenge|state|nonce|oauth_authorization_code|oauth_code_verifier|authorization|cookie|set-cookie|x-customer-token|x-moltin-customer-token|idempotency-key)$/i;
 
@@ -72,7 +72,7 @@ export function expectSilence(
 /** A short text, or one repeated letter, may be in an event for another reason. */
 const isDistinct = (secret: string): boolean => secret.length >= 12 && new Set(secret).size > 3;
 
-/** Short ones are found in anything. */
+/** Short values occur in any text. */
 const named = (pairs: [string, string][], names = SECRET): string[] =>
   pairs
     .filter(([name, value]) => names.test(name) && value.length >= 8)
@@ -88,6 +88,6 @@ function membersOf(text: string): [string, string][] {
   } catch {
     // A text that is not JSON has no members.
   }
-  // A problem's code is no secret, although it goes by that name.
+  // The code of a problem is no secret, although it is in a member called `code`.
   return found.filter(([name, value]) => name !== "code" || value.length > 60);
 }

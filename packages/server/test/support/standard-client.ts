@@ -11,7 +11,7 @@ export type Changes = Record<string, string | undefined>;
 
 export type StandardKey = { id: string; clientId: string; clientSecret: string };
 
-/** An application key of the store; of the usual kind unless one is given. */
+/** An application key of the store, of the usual kind unless another is given. */
 export async function makeKey(f: Federation, openid_client?: "pkce" | "standard"): Promise<StandardKey> {
   const data = { type: "application_key", name: "A program", ...(openid_client && { openid_client }) };
   const { body } = await f.store.call(createApplicationKey, { json: { data } });
@@ -31,7 +31,7 @@ export const basic = ({ clientId, clientSecret }: Pick<StandardKey, "clientId" |
   authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString("base64")}`,
 });
 
-/** At the realm's token endpoint, without a verifier and without a client unless the changes or the request name them. */
+/** Calls the realm's token endpoint, without a verifier and a client unless the changes or the request have them. */
 export function redeemAtRealm(
   f: Federation,
   { code }: Pick<SignedOn, "code">,

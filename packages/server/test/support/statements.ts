@@ -64,11 +64,11 @@ export async function mostInOneTurn(
   return most;
 }
 
-/** How the database would go about a statement. */
+/** The database's plan of a statement. */
 export async function planOf({ engine, db }: Storage, statement: CompiledQuery): Promise<string> {
   const explain = engine === "sqlite" ? "explain query plan" : "explain";
   const rows = await db.transaction().execute(async (trx) => {
-    // PostgreSQL reads a small table whole, and sorts what is in it, unless that is ruled out.
+    // PostgreSQL scans a small table, and sorts its rows, unless both are disabled.
     for (const way of engine === "postgres" ? ["seqscan", "bitmapscan", "hashjoin", "mergejoin", "sort"] : [])
       await sql`set local ${sql.raw(`enable_${way}`)} = off`.execute(trx);
     const query = CompiledQuery.raw(`${explain} ${statement.sql}`, [...statement.parameters]);

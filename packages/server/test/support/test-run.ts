@@ -9,7 +9,7 @@ export type TestRun = "short" | "long";
 
 const run = process.env.LATCHKEY_TEST_RUN;
 
-/** A test of a quick file that takes many seconds: only in the long run, and where its file is named. */
+/** For a slow test of a fast file: it runs in the long run alone, or where its file is named. */
 export const longTest = test.skipIf(run === "short");
 
 /** The places of a rule in this run, of a fast one and one that needs a server. */
