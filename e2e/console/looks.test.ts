@@ -331,7 +331,7 @@ describe.skipIf(!hasChromium)("the console", () => {
     await page.context().close();
   });
 
-  test("a narrow window › the menu closes after a choice, also of the current screen, and gives the focus to the heading", async () => {
+  test("a narrow window › the menu closes after any choice, and gives the focus to the heading", async () => {
     const page = await newPage(c, { viewport: { width: 390, height: 844 } });
     await signInWithKey(c, page, "/keys");
     // A screen that is still loading has no heading yet.

@@ -48,7 +48,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await page.getByText("Up", { exact: true }).waitFor();
     });
 
-    test("is added in four steps, with a test before the last; shoppers see it after the last step; its name confirms its removal", async () => {
+    test("is added in four steps: shoppers see it after the last one, a test comes before; its name confirms its removal", async () => {
       const { page } = c;
       await go(page, "/providers/add", "Add a provider");
       await page.getByRole("combobox").selectOption("other");

@@ -15,7 +15,7 @@ describe.skipIf(!hasChromium)("the console", () => {
   });
 
   describe("a sign-in with a key", () => {
-    test("shows the code, the remedy and the request id of a wrong secret; the right secret opens the wanted screen and is not stored", async () => {
+    test("explains a wrong secret with code, remedy and request id; the right one opens the screen and is not stored", async () => {
       const page = await newPage(c);
       await page.goto(`${c.url}/console/keys`);
       await page.getByLabel("Client id").fill(c.key.clientId);

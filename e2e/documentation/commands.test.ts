@@ -177,7 +177,7 @@ describe.skipIf(!hasCurl)("docs/events.md", () => {
   });
 });
 
-test("npm start › a second start keeps the store and its credentials; --reset starts afresh, but not beside a running service", async () => {
+test("npm start › a second start keeps store and credentials; --reset starts afresh, unless a service runs", async () => {
   const own = await newPlace();
   const { LATCHKEY_MASTER_KEY: _, ...env } = own.env;
   const started = async (args: string[]) => {

@@ -79,7 +79,7 @@ export const isGood = ({ status }: Answer): boolean => status !== undefined && s
 const isInDoubt = ({ status }: Answer): boolean => status === undefined || status >= 500;
 
 /** Repeats the request until its outcome is known, as a client with a safe request does. */
-export async function untilTold(isOver: () => boolean, ask: () => Promise<Answer>): Promise<Answer> {
+export async function untilAnswered(isOver: () => boolean, ask: () => Promise<Answer>): Promise<Answer> {
   let answer = await ask();
   for (let tries = 0; isInDoubt(answer) && tries < 100 && !isOver(); tries++) {
     await sleep(200);

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type HonestIdp, newCookieJar, type Person } from "../support/honest-idp.ts";
-import { type Answer, isGood, type Notebook, type Target, untilTold } from "./ask.ts";
+import { type Answer, isGood, type Notebook, type Target, untilAnswered } from "./ask.ts";
 import type { Deed } from "./history.ts";
 import { FLOOR, type Key, type Shop, STOREFRONT, TIGHT_LIMIT } from "./shop.ts";
 
@@ -137,7 +137,7 @@ const shopper: Client = async (world, index) => {
     }
     const key = (round + index) % 3 === 0 ? undefined : randomUUID();
     const given = key
-      ? await untilTold(world.isOver, () => redeem(world, world.pick(), signedOn, key))
+      ? await untilAnswered(world.isOver, () => redeem(world, world.pick(), signedOn, key))
       : await redeem(world, world.pick(), signedOn);
     if (!key) await redeem(world, world.pick(), signedOn);
     if (isGood(given)) {
@@ -252,7 +252,7 @@ const reserver: Client = async (world, index) => {
       deed: keyDeed(id, name),
     });
   // No client has written the name that the row has at the beginning.
-  await untilTold(world.isOver, () => reserve(`begins ${randomUUID()}`, 0));
+  await untilAnswered(world.isOver, () => reserve(`begins ${randomUUID()}`, 0));
   for (let round = 0; !world.isOver() && round < ROUNDS; round++) {
     await reserve(`reserved ${round}`, round % 2 === 0 ? TIGHT_LIMIT * 0.6 : 0);
     await readKey(world, world.pick(), id, admin);
@@ -305,7 +305,7 @@ const passwordShopper: Client = async (world, index) => {
   const email = `password-${index}@shop.example`;
   let password = randomUUID();
   const write = (method: string, path: string, data: object, deed?: () => Deed) =>
-    untilTold(world.isOver, () => {
+    untilAnswered(world.isOver, () => {
       const body = { type: "customer", ...data };
       return notebook.ask(world.pick(), {
         method,

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { quickest, until } from "../../packages/server/test/support/until.ts";
 import { GRACE } from "../support/honest-idp.ts";
 import { getToken } from "../support/running.ts";
-import { type Notebook, newNotebook, untilTold } from "./ask.ts";
+import { type Notebook, newNotebook, untilAnswered } from "./ask.ts";
 import { redeem, signOn, tokenOf, visit, type World } from "./clients.ts";
 import { canRunFleet, type Fleet, type Instance, startFleet } from "./fleet.ts";
 import { openShop, type Shop, send } from "./shop.ts";
@@ -148,7 +148,7 @@ describe.skipIf(!canRunFleet)("without sticky sessions", { timeout: 300_000 }, (
         .filter((one) => one !== undefined)
         .map((one, index) => {
           const key = randomUUID();
-          return untilTold(world.isOver, () => redeem(world, at(index + 2), one, key));
+          return untilAnswered(world.isOver, () => redeem(world, at(index + 2), one, key));
         }),
     );
     expect(given.length).toBeGreaterThan(10);

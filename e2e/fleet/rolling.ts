@@ -62,7 +62,7 @@ describe.skipIf(!canRunFleet || !hasNginx)(
     });
 
     test.skipIf(!hasReleaseBefore)(
-      "instances are upgraded one after the other from the previous release: only requests that wait for a table's change fail (T52)",
+      "a rolling upgrade from the previous release: only requests that wait for a table's change fail (T52)",
       async () => {
         const before = unpackReleaseBefore();
         try {

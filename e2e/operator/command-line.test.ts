@@ -408,7 +408,7 @@ describe("a typing mistake", () => {
     expect(answer.stderr).not.toContain("    at ");
   });
 
-  test("in a variable's name is reported at the start; one in its value is reported with the value, except for secrets", async () => {
+  test("in a variable's name is reported at the start; one in a value too, with the value unless it is secret", async () => {
     const env = {
       LATCHKEY_PUBLC_URL: "https://keys.example",
       PORT: "40000000",

@@ -186,7 +186,7 @@ describe("latchkey dev", () => {
     squatter.close();
   });
 
-  test("chooses other ports for the provider and the shop when PORT or LATCHKEY_OPERATIONS_PORT takes their last ones", async () => {
+  test("chooses other ports for provider and shop when PORT or LATCHKEY_OPERATIONS_PORT takes theirs", async () => {
     const operationsPort = await freePort();
     const kept = { service: await freePort(), idp: Number(place.env.PORT), shop: operationsPort };
     writeFileSync(join(place.folder, "ports.json"), JSON.stringify(kept));

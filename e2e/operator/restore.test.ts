@@ -359,7 +359,7 @@ describe("a restore", () => {
     await database.drop();
   });
 
-  test("carries nothing over from a database that was created afresh or restored from another backup, and deletes no key", async () => {
+  test("carries nothing over, and deletes no key, from a database of another origin or restored from another backup", async () => {
     const elsewhere = {
       ...place,
       env: { ...place.env, LATCHKEY_DATABASE_URL: `sqlite:${join(place.folder, "anew.db")}` },

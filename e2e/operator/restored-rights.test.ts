@@ -38,7 +38,7 @@ const ask = async (token: string, method: string, path: string, data?: object) =
 const make = async (token: string, path: string, data: object): Promise<string> =>
   ((await (await ask(token, "POST", path, data)).json()) as { data: { id: string } }).data.id;
 
-test("webhooks stay disabled until each is enabled, where no replaced database was read, and the command lists them", async () => {
+test("without a replaced database webhooks stay disabled until each is enabled, and the command lists them", async () => {
   await start();
   const made = await createStore(place);
   const id = await make(await getToken(place.url, made), "/v2/integrations", {

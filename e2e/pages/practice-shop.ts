@@ -8,8 +8,8 @@ import { launchChromium } from "../support/chromium.ts";
 import { newPlace, type Place, type Running, serve } from "../support/running.ts";
 
 /**
- * Everything that `npm start` starts, and a browser. A file of tests starts both once; each test gets a fresh `context` and `page`.
- * The hooks of `practiceShop` set these variables.
+ * Everything that `npm start` starts, and a browser. A file of tests starts both once; each test gets a fresh `context`
+ * and `page`. The hooks of `practiceShop` set these variables.
  */
 
 let place: Place;

@@ -207,15 +207,15 @@ describe.skipIf(!hasChromium)("a page", () => {
       const latest = list.getByRole("listitem").filter({ hasText: "customer_token.created" }).first();
       // The message is found by its number, because newer ones come in above it. A repeated message is above itself.
       const [number] = /Number \d+ of the log/.exec(await latest.innerText()) ?? [];
-      const heard = list
+      const delivered = list
         .getByRole("listitem")
         .filter({ hasText: number ?? "a number" })
         .last();
-      await heard.getByText("verified", { exact: true }).waitFor();
-      await heard.getByText("The message").click();
-      await heard.locator("pre").waitFor();
+      await delivered.getByText("verified", { exact: true }).waitFor();
+      await delivered.getByText("The message").click();
+      await delivered.locator("pre").waitFor();
       // A token has two parts with this beginning; a salt may have these letters by chance.
-      expect(await heard.locator("pre").innerText()).not.toMatch(/eyJ[\w-]*\.eyJ/);
+      expect(await delivered.locator("pre").innerText()).not.toMatch(/eyJ[\w-]*\.eyJ/);
       await look(listening, "webhooks-heard");
       const forged = await fetch(`${shop}/webhooks/receive`, { method: "POST", body: '{"type":"FORGED"}' });
       expect(forged.ok).toBe(false);

@@ -48,7 +48,7 @@ describe.skipIf(!binaries)("PostgreSQL", () => {
   });
   afterEach(() => server.remove());
 
-  test("stopped under load: 503 with Retry-After within three seconds and no other failure; the service recovers by itself (T19)", async () => {
+  test("stopped under load: only 503 with Retry-After, within three seconds; the service recovers by itself (T19)", async () => {
     const made = await createStore(place, "--rate-limit", "100000");
     const token = await getToken(place.url, made);
     const seen = new Map<number, number>();
@@ -165,7 +165,7 @@ function smallDisk(folder: string): (() => void) | undefined {
 }
 
 describe("a full disk under SQLite", () => {
-  test("503 with Retry-After for writes, readiness gives the reason, reads are served; the service recovers by itself (T51)", async ({
+  test("503 with Retry-After for writes, a reason in readiness, reads are served; recovery by itself (T51)", async ({
     skip,
   }) => {
     place = await newPlace();

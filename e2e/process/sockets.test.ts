@@ -154,15 +154,15 @@ test.skipIf(process.platform !== "linux")(
     const countOpen = () => readdirSync(`/proc/${running.child.pid}/fd`).length;
     const open = async (...lines: string[]) => {
       const socket = connect(Number(new URL(place.url).port), "127.0.0.1");
-      let heard = "";
+      let received = "";
       socket.on("data", (chunk) => {
-        heard += chunk;
+        received += chunk;
       });
       socket.on("error", () => {});
       const closed = once(socket, "close");
       await once(socket, "connect");
       socket.write(lines.join("\r\n"));
-      return { socket, closed, heard: () => heard };
+      return { socket, closed, received: () => received };
     };
     const openMany = (count: number, ...lines: string[]) =>
       Promise.all(Array.from({ length: count }, () => open(...lines)));
@@ -177,12 +177,12 @@ test.skipIf(process.platform !== "linux")(
       "{",
     );
     const idle = await openMany(500, "GET /health/live HTTP/1.1", "Host: localhost", "", "");
-    await until(() => idle.every(({ heard }) => heard().startsWith("HTTP/1.1 200")));
+    await until(() => idle.every(({ received }) => received().startsWith("HTTP/1.1 200")));
     const slow = await openMany(500, "GET /v2/store HTTP/1.1", "X-Slow: ");
     await until(() => countOpen() >= before + 1000);
     expect(await isServed()).toBe(true);
     await Promise.all(slow.map(({ closed }) => closed));
-    for (const { heard } of slow) expect(heard()).toMatch(/^HTTP\/1.1 408 .*request_timeout/s);
+    for (const { received } of slow) expect(received()).toMatch(/^HTTP\/1.1 408 .*request_timeout/s);
     expect(await isServed()).toBe(true);
     for (const { socket } of [...halfSent, ...idle]) socket.destroy();
     // As many as before, apart from files that the service opens for itself.

@@ -70,7 +70,7 @@ describe("a stopping service", () => {
     }
   }
 
-  test("answers with Connection: close, resets no kept connection and fails no request; idle connections end cleanly", async () => {
+  test("answers with Connection: close, resets no kept connection and fails no request; idle ones end cleanly", async () => {
     const busy = Array.from({ length: 12 }, newClient);
     const late = newClient();
     const [host, port] = ["127.0.0.1", Number(new URL(place.url).port)];

@@ -55,7 +55,7 @@ const wasAlone = async ({ url }: Running) =>
 const hasLogged = ({ logLines }: Running, event: string) =>
   logLines().some((line) => line.includes(`"event":"${event}"`));
 
-test("a second instance without Valkey logs at its start, and reports on readiness, that each instance counts alone", async () => {
+test("a second instance without Valkey logs, and reports on readiness, that each instance counts alone", async () => {
   const first = await start();
   expect(hasLogged(first, "degraded")).toBe(false);
   const second = await start();

@@ -114,7 +114,7 @@ describe.each(bothEngines)("on $name", (engine) => {
       expect(new Set(messages.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
   }, 240_000);
 
-  test("SIGTERM stops in order while a receiver does not answer and a request never ends; the next start sends again", async () => {
+  test("SIGTERM stops in order beside a silent receiver and an endless request; the next start sends again", async () => {
     await integrate();
     receiver.answer(() => {});
     const half = connect(Number(new URL(place.url).port), "127.0.0.1");

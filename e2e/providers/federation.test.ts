@@ -17,7 +17,7 @@ const loginPages = ({ idp }: Federation) =>
   idp.journal.filter(({ path }) => path.startsWith("/interaction/")).length;
 
 describe("a storefront that follows the contract", () => {
-  test("signs in a shopper whose e-mail is only in UserInfo, requested with the access token in the header (seed 4, N28, N80, N86)", async () => {
+  test("signs in a shopper whose e-mail is in UserInfo alone, with the access token in the header (seed 4, N28, N80, N86)", async () => {
     const f = await openFederation();
     const { status, token, storefront } = await signOn(f);
     expect(status).toBe(200);
@@ -101,7 +101,7 @@ describe("parameters of the storefront", () => {
     expect(loginPages(f)).toBeGreaterThan(pages);
   });
 
-  test("prompt=none without a session at the provider redirects with login_required (oidcc-prompt-none-not-logged-in)", async () => {
+  test("prompt=none without a session redirects with login_required (oidcc-prompt-none-not-logged-in)", async () => {
     const f = await openFederation();
     const storefront = await openStorefront(f);
     const { url, state } = storefront.begin({ prompt: "none" });
@@ -204,15 +204,15 @@ describe("signing out at the provider", () => {
     const sessions = [await signOn(f, browsers[0]), await signOn(f, browsers[1])] as const;
     return { f, answers, browsers, sessions };
   }
-  const stands = async ({ storefront, token }: Awaited<ReturnType<typeof signOn>>) =>
+  const lookUp = async ({ storefront, token }: Awaited<ReturnType<typeof signOn>>) =>
     (await storefront.lookAt(token)).status;
 
   test("ends the customer token of that browser alone, when the logout token names the session", async () => {
     const { f, answers, browsers, sessions } = await openTwice(true);
-    expect([await stands(sessions[0]), await stands(sessions[1])]).toEqual([200, 200]);
+    expect([await lookUp(sessions[0]), await lookUp(sessions[1])]).toEqual([200, 200]);
     await f.idp.signOut(browsers[0].jar);
     expect(answers).toEqual([200]);
-    expect([await stands(sessions[0]), await stands(sessions[1])]).toEqual([403, 200]);
+    expect([await lookUp(sessions[0]), await lookUp(sessions[1])]).toEqual([403, 200]);
     const { body } = await sessions[0].storefront.lookAt(sessions[0].token);
     expect(body.errors[0].code).toBe("customer_token_invalid");
   });
@@ -221,7 +221,7 @@ describe("signing out at the provider", () => {
     const { f, answers, browsers, sessions } = await openTwice(false);
     await f.idp.signOut(browsers[1].jar);
     expect(answers).toEqual([200]);
-    expect([await stands(sessions[0]), await stands(sessions[1])]).toEqual([403, 403]);
+    expect([await lookUp(sessions[0]), await lookUp(sessions[1])]).toEqual([403, 403]);
   });
 
   test("makes an unredeemed code void", async () => {

@@ -234,7 +234,7 @@ describe("while drift waits for approval", () => {
     }
   });
 
-  test("keys come from the address in the approved document; a new one works, a removed one is refused after five minutes", async () => {
+  test("keys come from the approved document's address; a new one works, a removed one is refused after five minutes", async () => {
     idp.hooks.discovery = (document) => ({ ...drifted(document), jwks_uri: `${idp.origin}/others` });
     const old = currentKid();
     latchkey.clock.advance(5 * MINUTE);

@@ -46,20 +46,20 @@ function client() {
     host: "127.0.0.1",
     allowHalfOpen: true,
   });
-  let heard = "";
+  let received = "";
   socket.on("data", (chunk) => {
-    heard += chunk;
+    received += chunk;
   });
-  return { socket, heard: () => heard, ended: once(socket, "end") };
+  return { socket, received: () => received, ended: once(socket, "end") };
 }
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 
 test("an idle connection is closed; a later request on it is not carried out", async () => {
-  const { socket, heard, ended } = client();
+  const { socket, received, ended } = client();
   socket.write(get("/first"));
-  await until(() => heard().includes("well"));
-  expect(heard()).toMatch(/connection: keep-alive/i);
+  await until(() => received().includes("well"));
+  expect(received()).toMatch(/connection: keep-alive/i);
   draining.begin(0);
   await ended;
   const served = accepted as Socket;
@@ -70,9 +70,9 @@ test("an idle connection is closed; a later request on it is not carried out", a
 });
 
 test("a kept connection outlives the last new connection: a request within the grace period is answered", async () => {
-  const { socket, heard, ended } = client();
+  const { socket, received, ended } = client();
   socket.write(get("/first"));
-  await until(() => heard().includes("well"));
+  await until(() => received().includes("well"));
   draining.begin(60_000);
   const finished = draining.finish(60_000);
   socket.write(get("/in-time"));
@@ -80,7 +80,7 @@ test("a kept connection outlives the last new connection: a request within the g
   socket.end();
   await finished;
   expect(asked).toEqual(["/first", "/in-time"]);
-  expect(heard()).toMatch(/connection: close\r\n(.+\r\n)*\r\nwell$/i);
+  expect(received()).toMatch(/connection: close\r\n(.+\r\n)*\r\nwell$/i);
 });
 
 test("a connection without a request yet is closed too", async () => {
@@ -92,7 +92,7 @@ test("a connection without a request yet is closed too", async () => {
 });
 
 test("a partly received request is waited for, and its answer ends the connection", async () => {
-  const { socket, heard, ended } = client();
+  const { socket, received, ended } = client();
   const text = get("/slow");
   socket.write(text.slice(0, 20));
   await until(() => accepted?.bytesRead === 20);
@@ -101,14 +101,14 @@ test("a partly received request is waited for, and its answer ends the connectio
   await otherEnded;
   socket.write(text.slice(20));
   await ended;
-  expect(heard()).toMatch(/^HTTP\/1.1 200 OK\r\n(.+\r\n)*connection: close\r\n/i);
+  expect(received()).toMatch(/^HTTP\/1.1 200 OK\r\n(.+\r\n)*connection: close\r\n/i);
   other.end();
   socket.end();
 });
 
 test("an answer under way has Connection: close, and is waited for", async () => {
   answer = Promise.withResolvers<Answer>();
-  const { socket, heard, ended } = client();
+  const { socket, received, ended } = client();
   socket.write(get("/under-way"));
   await until(() => asked.length === 1);
   draining.begin(0);
@@ -117,14 +117,14 @@ test("an answer under way has Connection: close, and is waited for", async () =>
   await ended;
   socket.end();
   await finished;
-  expect(heard()).toMatch(/connection: close\r\n/i);
-  expect(heard()).toContain("at last");
+  expect(received()).toMatch(/connection: close\r\n/i);
+  expect(received()).toContain("at last");
 });
 
 test("an answer whose head was sent before is completed, and then its connection is closed", async () => {
   answer = Promise.withResolvers<Answer>();
   const rest = Promise.withResolvers<void>();
-  const { socket, heard, ended } = client();
+  const { socket, received, ended } = client();
   socket.write(get("/in-pieces"));
   async function* pieces() {
     yield "beginning, ";
@@ -132,14 +132,14 @@ test("an answer whose head was sent before is completed, and then its connection
     yield "end";
   }
   answer.resolve({ ...WELL, body: pieces() });
-  await until(() => heard().includes("beginning"));
+  await until(() => received().includes("beginning"));
   draining.begin(0);
   const { socket: other, ended: otherEnded } = client();
   await otherEnded;
   rest.resolve();
   await ended;
-  expect(heard()).toMatch(/connection: keep-alive/i);
-  expect(heard()).toContain("end");
+  expect(received()).toMatch(/connection: keep-alive/i);
+  expect(received()).toContain("end");
   other.end();
   socket.end();
 });
@@ -147,7 +147,7 @@ test("an answer whose head was sent before is completed, and then its connection
 test("a pipelined request that came before the previous answer was sent is answered too", async () => {
   const [first, second] = [Promise.withResolvers<Answer>(), Promise.withResolvers<Answer>()];
   const rest = Promise.withResolvers<void>();
-  const { socket, heard, ended } = client();
+  const { socket, received, ended } = client();
   answer = first;
   socket.write(get("/in-pieces"));
   async function* pieces() {
@@ -156,18 +156,18 @@ test("a pipelined request that came before the previous answer was sent is answe
     yield "end";
   }
   first.resolve({ ...WELL, body: pieces() });
-  await until(() => heard().includes("beginning"));
+  await until(() => received().includes("beginning"));
   answer = second;
   socket.write(get("/behind-it"));
   await until(() => asked.length === 2);
   draining.begin(0);
   rest.resolve();
-  await until(() => heard().includes("end"));
+  await until(() => received().includes("end"));
   const { socket: other, ended: otherEnded } = client();
   await otherEnded;
   second.resolve(WELL);
   await ended;
-  expect(heard()).toMatch(/well$/);
+  expect(received()).toMatch(/well$/);
   other.end();
   socket.end();
 });

@@ -57,7 +57,7 @@ describe.each(operations)("%s", (_, operation) => {
   });
 });
 
-test("every body has one media type, a form at the OAuth endpoints: generators for Java prefer JSON, and send nothing in it", () => {
+test("every body has one media type, a form at the OAuth endpoints: Java generators prefer JSON, and send nothing", () => {
   for (const [id, { requestBody }] of operations)
     if (requestBody) expect(Object.keys(requestBody.content), id).toHaveLength(1);
   for (const id of ["issueAccessToken", "introspectToken", "revokeToken", "realmToken"])

@@ -217,7 +217,7 @@ test("changing a reservation back and forth adds no requests: the limit holds", 
   expect(served).toBeLessThanOrEqual(60 + 48 + 2);
 });
 
-test("a valid token is served from an address whose invalid ones are refused, and the refusals name bucket and time", async () => {
+test("a valid token is served from an address whose invalid ones are refused with bucket and time", async () => {
   const peer = "198.51.100.8";
   for (let i = 0; i < ANONYMOUS.burst + 1; i++) await call(latchkey.app, getStore, { peer, token: "guess" });
   const { status, headers } = await call(latchkey.app, getStore, { peer });
@@ -228,7 +228,7 @@ test("a valid token is served from an address whose invalid ones are refused, an
   expect((await store.call(getStore, { peer })).status).toBe(200);
 });
 
-test("a thousand X-Forwarded-For values from an untrusted peer are one source, which recovers after the window (T35)", async () => {
+test("a thousand X-Forwarded-For values from an untrusted peer are one source, with one window (T35)", async () => {
   const ask = (i: number) =>
     call(latchkey.app, issueAccessToken, {
       form: { grant_type: "implicit", client_id: store.key.clientId },

@@ -99,7 +99,7 @@ describe("health of identity providers, while Valkey", () => {
     expect([statusOf(here), statusOf(there)]).toEqual(["down", "down"]);
   });
 
-  test("is paused, is recorded by the instance that made the call, without waiting; afterwards the state in Valkey is read", async () => {
+  test("is paused, is recorded without waiting; afterwards the state in Valkey is read", async () => {
     const { here } = await startTwo();
     const hurried = await connect(50);
     const there = createHealth({ clock, valkey: hurried });

@@ -156,7 +156,7 @@ test("a server's clock that is set back does not stop refilling", async () => {
   expect(await served([instance], 100)).toBe(POOL);
 });
 
-test("a server's clock that is set back excludes no source: the source with the largest share still shares with a new one", async () => {
+test("a server's clock that is set back excludes no source: the largest one still shares with a new one", async () => {
   let aheadMs = 0;
   const instance = await start(PATIENT_MS, () => clock.monotonicMs() + aheadMs);
   await served([instance], 100, "before");
@@ -177,7 +177,7 @@ const faults: [string, () => unknown, () => unknown][] = [
 ];
 
 describe.each(faults)("Valkey that is %s", (_, begin, end) => {
-  test("floors are still served, each of two instances gives half of the pool, and afterwards the limit is exact again (T47)", async () => {
+  test("floors are served, each of two instances gives half of the pool, then the limit is exact again (T47)", async () => {
     const two = await startTwo(AS_IN_PRODUCTION_MS);
     const [one] = two;
     /** Each decision reports the quota to share. A busy machine can miss an answer, so several attempts may be needed. */

@@ -214,7 +214,7 @@ describe("customers and their tokens", () => {
     expect([deleted.type, deleted.data.resource]).toEqual(["customer.deleted", { type: "customer", id }]);
   });
 
-  test("a first sign-on through an identity provider creates, links and signs in, in that order; a second one only signs in", async () => {
+  test("a first sign-on through a provider creates, links and signs in, in that order; a second one only signs in", async () => {
     f.idp.hooks.claims = (claims) => ({ ...claims, sub: "first" });
     const first = await happened(async () => f.redeem(await f.signOn()));
     expect(typesOf(first)).toEqual([
@@ -308,7 +308,7 @@ describe("sign-ons that failed", () => {
 });
 
 describe("identity providers", () => {
-  test("created, updated and deleted; secrets are recorded as changed, and deletions with the number of ended tokens", async () => {
+  test("created, updated and deleted; a secret is recorded as changed, a deletion with the number of ended tokens", async () => {
     let id = "";
     const [created] = await happened(async () => {
       id = await f.addProfile({ name: "Other" });

@@ -70,7 +70,7 @@ test("verify: exit 0 for a complete log, also against a witness; 1 with the firs
   expect((await verify()).stderr).toContain("sequence 2 was removed");
 });
 
-test("verify: a head older than the retained log proves nothing, and the output explains that the log may have been rewritten", async () => {
+test("verify: a head older than the retained log proves nothing, and the output explains the risk of a rewritten log", async () => {
   const second = await latchkey.createStore();
   const rename = (name: string) => second.call(updateStore, { json: { data: { type: "store", name } } });
   await latchkey.app.tidy();

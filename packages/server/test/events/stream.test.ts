@@ -201,7 +201,7 @@ describe("a stream of events", () => {
     await until(async () => keyless.isOver());
   });
 
-  test("429 for the twenty-first stream of a store; another store has its own count, and a closed stream makes room", async () => {
+  test("429 for a store's twenty-first stream; other stores count separately, and a closed stream makes room", async () => {
     for (let at = 0; at < limits.eventStreams; at++) await open();
     const refused = await call(latchkey.app, streamEvents, { token });
     expect([refused.status, refused.code]).toEqual([429, "streams_exceeded"]);

@@ -186,10 +186,10 @@ describe.each(ofOneStore)("%s", (_, operation) => {
     const by = { ...goodRequest(operation), token: await stranger.token() };
     const before = await rowsOf(store);
     const unknown = Object.fromEntries(Object.keys(operation.ids ?? {}).map((name) => [name, UNKNOWN]));
-    const nobodys = await call(latchkey.app, operation, { ...by, ids: unknown });
+    const absent = await call(latchkey.app, operation, { ...by, ids: unknown });
     const foreign = await call(latchkey.app, operation, by);
-    const said = ({ status, body }: Answer) => [status, body.errors[0].code, body.errors[0].detail];
-    expect(said(foreign)).toEqual(said(nobodys));
+    const refusalOf = ({ status, body }: Answer) => [status, body.errors[0].code, body.errors[0].detail];
+    expect(refusalOf(foreign)).toEqual(refusalOf(absent));
     expect(foreign.status).toBe(404);
     expect(await rowsOf(store)).toEqual(before);
   });

@@ -188,7 +188,7 @@ describe("invalid input", () => {
     ]);
   });
 
-  test("422 for another type whose configuration has no url; 400 for a webhook without one, beside its other faults (wire 17)", async () => {
+  test("422 for another type without a url in its configuration; 400 for a webhook without one (wire 17)", async () => {
     type Fault = { status: string; code: string; source: { pointer: string } };
     const faultsOf = async (data: object) =>
       (await refused(data)).body.errors.map(({ status, code, source }: Fault) => [

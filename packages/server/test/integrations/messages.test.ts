@@ -151,12 +151,12 @@ test("an event of another store goes to that store's receivers alone, in its own
   await hooks.deliver();
   hooks.receiver.answer(200);
   await hooks.pass(10 * SECOND);
-  const toldOf = (storeId: string) =>
+  const arrivedAt = (storeId: string) =>
     hooks.receiver.arrived
       .filter(({ json }) => json.storeid === storeId)
       .map(({ json }) => [json.sequence, json.data.resource.name]);
   for (const [{ store }, name] of both)
-    expect(toldOf(store.id)).toEqual([
+    expect(arrivedAt(store.id)).toEqual([
       ["4", name],
       ["4", name],
       ["5", `${name} again`],
@@ -164,7 +164,7 @@ test("an event of another store goes to that store's receivers alone, in its own
 });
 
 describe("a test message", () => {
-  test("is sent once while the caller waits, signed like any other, also where the integration is disabled (wire 17)", async () => {
+  test("is sent once while the caller waits, signed as usual, also for a disabled integration (wire 17)", async () => {
     const { id, signing_secret } = await hooks.integrate({ enabled: false });
     const { body } = await hooks.store.call(testIntegration, { ids: { id } });
     expect(body.data).toMatchObject({

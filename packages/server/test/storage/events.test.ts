@@ -69,7 +69,7 @@ describe.each(engines)("the log of events on $name", (engine) => {
     expect([head?.last_sequence ?? 0, head?.last_hash ?? ""]).toEqual([all.length, before]);
   }
 
-  test("has each store's events from 1 on without a gap, in the order of their changes, each with the previous hash", async () => {
+  test("has each store's events from 1 on without a gap, in the order of changes, each with the previous hash", async () => {
     const second = await newStore();
     for (let at = 0; at < 30; at++) await happen(`${at}`, at % 3 === 0 ? second : storeId);
     await sequencer.run();
@@ -126,7 +126,7 @@ describe.each(engines)("the log of events on $name", (engine) => {
     await expectChain();
   });
 
-  test("is complete when the clock steps back: numbers and chain continue, and each event has the time of its change", async () => {
+  test("is complete when the clock steps back: numbers and chain continue, each event has its change's time", async () => {
     const start = clock.now();
     for (const step of [0, 5000, -90_000_000, 1000]) {
       clock.set(start + step);

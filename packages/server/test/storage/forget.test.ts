@@ -149,7 +149,7 @@ describe.each(engines)("forgetting on $name", (engine) => {
       expect(await left(table), table).toBe(rows);
   });
 
-  test("keeps rows that have not expired by the slowest clock of an instance: a revoked token would be valid there again", async ({
+  test("keeps rows that have not expired by the slowest instance's clock: a revoked token would be valid there again", async ({
     skip,
   }) => {
     if (engine.name === "sqlite") skip("one process serves a SQLite");

@@ -127,7 +127,7 @@ describe("a pool of PostgreSQL", () => {
     expect(await look()).toEqual([200, undefined]);
   });
 
-  test("a connection to a read-only server is not used again after a write: the next one may lead to the new primary", async () => {
+  test("a connection to a read-only server is replaced after a write: the next one may lead to the new primary", async () => {
     const { store } = await latchkey.createStore();
     const write = () =>
       storage.db.updateTable("stores").set({ name: "x" }).where("id", "=", store.id).execute();

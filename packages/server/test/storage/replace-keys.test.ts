@@ -99,7 +99,7 @@ describe.each(engines)("signing keys that are replaced at once on $name", (engin
     expect(await outcomeAt(f.latchkey, session)).toBe("customer_token_invalid");
   });
 
-  test("a slow count of the ended tokens does not delay the operator: after a time limit the replacement goes on without it", async ({
+  test("a slow count of ended tokens does not delay the operator: after a time limit the replacement goes on", async ({
     skip,
   }) => {
     if (engine.name === "sqlite") skip("a statement may take any time there");

@@ -192,7 +192,7 @@ describe.each(bothEngines)("two instances on $name", (engine) => {
     expect([(await identities()).length, (await tokens()).length]).toEqual([6, 6]);
   });
 
-  test("two subjects with the verified e-mail of one customer: both are linked to the customer, and none is created (T21)", async () => {
+  test("two subjects with the verified e-mail of one customer: both are linked, and none is created (T21)", async () => {
     await f.changeRealm({ duplicate_email_policy: "api_only" });
     const { body } = await f.store.call(createCustomer, {
       json: { data: { type: "customer", name: "Ada", email: ADA.email, email_verified: true } },
@@ -204,7 +204,7 @@ describe.each(bothEngines)("two instances on $name", (engine) => {
     expect([(await customers()).length, (await identities()).length]).toEqual([1, 10]);
   });
 
-  test("twenty callbacks of one attempt: one code, one token request to the provider, and an error for the others (N94)", async () => {
+  test("twenty callbacks of one attempt: one code, one token request, and an error for the others (N94)", async () => {
     const browser: Browser = { cookie: undefined };
     const pkce = newPkce();
     const begun = await f.begin(browser, { code_challenge: pkce.challenge });
@@ -321,7 +321,7 @@ describe.each(bothEngines)("two instances on $name", (engine) => {
     }
   });
 
-  test("redemption and deletion of the profile at once: in either order, no token stays valid, also when all are adopted", async () => {
+  test("redemption and deletion of the profile at once: in either order, no token stays valid, adopted or not", async () => {
     const admin = await f.store.token();
     let profileId = f.profileId;
     const issued: Answer[] = [];
@@ -384,7 +384,7 @@ describe.each(bothEngines)("two instances on $name", (engine) => {
     }
   });
 
-  test("an address that the back office gives to another customer during its sign-on: 200, and the customer keeps the old address", async ({
+  test("an address that becomes another customer's during its sign-on: 200, and the customer keeps the old one", async ({
     skip,
   }) => {
     if (engine.name === "sqlite") skip("one transaction at a time writes to a SQLite");
@@ -411,7 +411,7 @@ describe.each(bothEngines)("two instances on $name", (engine) => {
     expect((await customers()).find((customer) => customer.id === id)?.email).toBe(ADA.email);
   });
 
-  test("an address that the back office marks as verified during a sign-on with another, unverified one: the address stays", async ({
+  test("an address that is verified during a sign-on with another, unverified one: the address stays", async ({
     skip,
   }) => {
     if (engine.name === "sqlite") skip("one transaction at a time writes to a SQLite");

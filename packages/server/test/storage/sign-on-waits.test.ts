@@ -39,7 +39,7 @@ test("sixteen new shoppers at once, 10 ms from the database: no transaction wait
   expect(answers.map(({ status }) => status)).toEqual(Array(16).fill(200));
 });
 
-test("beside the previous release, which locks the realm and not the identity: the second sign-on gets the customer of the first (T52, I5)", async ({
+test("beside the previous release, which locks the realm alone, the second sign-on gets the first one's customer (T52, I5)", async ({
   skip,
   onTestFinished,
 }) => {

@@ -124,7 +124,7 @@ test("no database is created beside the log of a database that was moved away", 
   expect(readFileSync(`${moved}-wal`)).toEqual(readFileSync(`${path}-wal`));
 });
 
-test("an opened database, with the files beside it, becomes readable by its owner alone; another file stays unchanged", async () => {
+test("an opened database and its files become readable by their owner alone; another file stays unchanged", async () => {
   const modeOf = (file: string) => statSync(file).mode & 0o777;
   const ours = [path, `${path}-wal`, `${path}-shm`];
   const notes = join(folder, "notes.txt");

@@ -246,7 +246,7 @@ describe.each(engines)("storage on $name", (engine) => {
       });
     });
 
-    test("of refusals that strangers may have caused are limited to ten thousand a store, the newest; all others stay", async () => {
+    test("of refusals that strangers may have caused are limited to the newest ten thousand a store", async () => {
       const storage = await open();
       const [{ store }, { store: other }] = [await newStore(storage), await newStore(storage)];
       const row = (storeId: string, at: number, byStranger: number) => ({
