@@ -8,7 +8,7 @@ import { bundleLibraries } from "../bundle.ts";
 
 const server = fileURLToPath(new URL("..", import.meta.url));
 
-/** In a process of its own, because an import here would stay loaded for the rest of the run. */
+/** In a process of its own, because this process keeps what it has imported. */
 const run = (script: string): unknown =>
   JSON.parse(
     execFileSync(process.execPath, ["--input-type=module", "--eval", script], { cwd: server }).toString(),
@@ -54,33 +54,5 @@ describe("a library that is loaded as one file", () => {
       );
       expect(resolved).toMatch(/node_modules\/kysely\/dist\/index\.js$/);
     });
-  });
-});
-
-describe("the service of an image", () => {
-  test("is loaded from few files, and finds the files beside its sources", async () => {
-    const { folder, program, remove } = await deploy();
-    try {
-      const files = readdirSync(join(folder, "bundled/service"));
-      expect(files.length).toBeLessThan(100);
-      const code = files
-        .map((file) => readFileSync(join(folder, "bundled/service", file), "utf8"))
-        .join("\n");
-      const beside = [...code.matchAll(/new URL\("([^"]+)", new URL\("([^"]+)", import\.meta\.url\)/g)].map(
-        ([, name = "", source = ""]) => join(folder, "bundled/service", source, "..", name),
-      );
-      expect(beside.length).toBeGreaterThan(3);
-      for (const file of beside) expect(existsSync(file), file).toBe(true);
-      // No TypeScript that Node would have to strip is left, and no library in its installed form.
-      for (const part of ["bin", "src"])
-        for (const file of readdirSync(join(folder, part), { recursive: true }).map(String))
-          if (file.endsWith(".ts")) rmSync(join(folder, part, file));
-      for (const name of BUNDLED) expect(code).not.toContain(`from "${name}"`);
-      const { code: status, stdout } = await latchkey(["openapi"], { NODE_OPTIONS: "" }, folder, program);
-      expect(status).toBe(0);
-      expect(JSON.parse(stdout).info.title).toMatch(/Latchkey/);
-    } finally {
-      remove();
-    }
   });
 });

@@ -157,7 +157,7 @@ describe.each(engines)("the tables on $name", (engine) => {
   });
 
   test("of a store are all emptied by the deletion, and not left to one cascading statement", async () => {
-    const { store } = await createStore({ storage, clock }, { name: "Doomed", rateLimit: 1 });
+    const { store } = await createStore({ storage, clock }, { name: "Doomed", rate_limit: 1 });
     const emptied = new Set<string>();
     const watched = watchStatements(storage, (statement) => {
       const table = /^delete from "(\w+)"/.exec(statement.sql)?.[1];
@@ -171,8 +171,8 @@ describe.each(engines)("the tables on $name", (engine) => {
   });
 
   test("are emptied by an index that begins with the store: rows of others are not read", async () => {
-    const doomed = await createStore({ storage, clock }, { name: "Large", rateLimit: 1 });
-    await createStore({ storage, clock }, { name: "Other", rateLimit: 1 });
+    const doomed = await createStore({ storage, clock }, { name: "Large", rate_limit: 1 });
+    await createStore({ storage, clock }, { name: "Other", rate_limit: 1 });
     await insertCrowd(storage, { storeId: doomed.store.id, count: 3000, overAt: clock.now() });
     // PostgreSQL's statistics now count nearly every row for this store.
     if (engine.name === "postgres") await sql`analyze`.execute(storage.db);

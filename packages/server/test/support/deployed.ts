@@ -6,7 +6,7 @@ import { bundleLibraries } from "../../bundle.ts";
 
 const server = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The service in the form of an image, in a folder of its own. */
+/** A copy of the service in a folder of its own, as the image has it. */
 export async function deploy(): Promise<{ folder: string; program: string; remove(): void }> {
   await bundleLibraries();
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "latchkey-deployed-")));

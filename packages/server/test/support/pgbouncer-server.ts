@@ -14,7 +14,7 @@ const isHere = program !== undefined && postgresEngine.isHere;
 /** A database of its own: at `url` through its own PgBouncer, at `directUrl` without. */
 export type PooledDatabase = TestDatabase & { directUrl: string };
 
-/** With the configuration of docs/operations.md; addresses, folder and password are the test's. */
+/** With the configuration of docs/several-instances.md; addresses, folder and password are the test's. */
 async function createPooled(): Promise<PooledDatabase> {
   const database = await postgresEngine.create();
   const direct = new URL(database.url);
