@@ -67,7 +67,7 @@ const ROOMS: Record<string, string[]> = {
   stores: [...BASE, "events", "rate-limit"],
   "application-keys": [...BASE, "events", "rate-limit", "stores"],
   realms: [...BASE, "events", "stores"],
-  openid: ["lib", "contract", "storage", "egress", "profiles"],
+  openid: ["lib", "contract", "egress"],
   profiles: [...BASE, "counters", "events", "rate-limit", "stores", "realms", "egress", "openid"],
   customers: [...BASE, "counters", "events", "rate-limit", "realms", "signing-keys", "passwords"],
   access: [...BASE, "events", "rate-limit", "stores", "application-keys", "customers", "signing-keys"],

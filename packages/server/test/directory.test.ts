@@ -57,7 +57,8 @@ async function newProfile(): Promise<Profile> {
   return (await findProfile(latchkey.storage.db, key)) as Profile;
 }
 
-const isKnown = async (kid: string, of = profile) => (await directory.keyFor(of, kid, "ES256")) !== undefined;
+const isKnown = async (kid: string, of = profile) =>
+  (await directory.keysOf(of).keyFor(kid, "ES256")) !== undefined;
 const currentKid = () =>
   JSON.parse(Buffer.from(idp.signToken({}).split(".")[0] as string, "base64url").toString()).kid;
 const down = { [DISCOVERY]: (_: unknown, response: { destroy(): void }) => void response.destroy() };
@@ -87,7 +88,7 @@ test("the keys of a provider whose profile moved away take no space", async () =
   for (const few of [await newProfile(), await newProfile()]) await directory.metadataOf(few);
   idp.hooks.keys = ({ keys }) => ({ keys: Array(15).fill(keys[0]) });
   await directory.metadataOf(profile);
-  const moved = { ...profile, discoveryUrl: idp.origin };
+  const moved = { ...profile, discovery_url: idp.origin };
   await directory.metadataOf(moved);
   idp.journal.length = 0;
   await directory.metadataOf(moved);
@@ -146,10 +147,10 @@ describe("keys", () => {
 
   test("a request of the keys for a bad signature has the same limit of ten seconds", async () => {
     await directory.metadataOf(profile);
-    await directory.rereadKeys(profile);
+    await directory.keysOf(profile).reread();
     latchkey.clock.advance(1);
     idp.journal.length = 0;
-    for (let i = 0; i < 50; i++) await directory.rereadKeys(profile);
+    for (let i = 0; i < 50; i++) await directory.keysOf(profile).reread();
     expect(idp.journal).toEqual([]);
   });
 
@@ -193,16 +194,13 @@ describe("while the provider is down", () => {
   test("the failure to fetch the keys is visible until it ends, also without earlier keys", async () => {
     const kid = currentKid();
     idp.hooks.answer = { "/keys": down[DISCOVERY] as never };
-    const cold = newDirectory();
-    expect([await cold.keyFor(profile, kid, "ES256"), cold.areKeysUnread(profile)]).toEqual([
-      undefined,
-      true,
-    ]);
+    const cold = newDirectory().keysOf(profile);
+    expect([await cold.keyFor(kid, "ES256"), cold.keysFailed()]).toEqual([undefined, true]);
     idp.hooks = {};
     latchkey.clock.advance(10_000);
-    expect((await cold.keyFor(profile, kid, "ES256"))?.kid).toBe(kid);
-    expect(await cold.keyFor(profile, "unknown", "ES256")).toBeUndefined();
-    expect(cold.areKeysUnread(profile)).toBe(false);
+    expect((await cold.keyFor(kid, "ES256"))?.kid).toBe(kid);
+    expect(await cold.keyFor("unknown", "ES256")).toBeUndefined();
+    expect(cold.keysFailed()).toBe(false);
   });
 
   test("a new instance uses the accepted metadata", async () => {

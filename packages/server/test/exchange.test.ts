@@ -6,10 +6,11 @@ import { createEgress } from "../src/egress/egress.ts";
 import { toIso } from "../src/lib/clock.ts";
 import { createKeyring } from "../src/lib/keyring.ts";
 import type { Metadata } from "../src/openid/discovery.ts";
-import { exchangeCode } from "../src/openid/exchange.ts";
 import { type Calls, createCalls } from "../src/profiles/calls.ts";
 import { openSecrets, resealSecrets } from "../src/profiles/client-secret.ts";
+import { createDirectory } from "../src/profiles/directory.ts";
 import { findProfile, type Profile } from "../src/profiles/profile.ts";
+import { exchangeWithSecrets } from "../src/profiles/promote-secret.ts";
 import { createTestApp, type TestApp, type TestStore } from "./support/app.ts";
 import { type HostileIdp, startHostileIdp } from "./support/hostile-idp.ts";
 import { happenedIn } from "./support/log.ts";
@@ -57,12 +58,15 @@ async function newProfile(data: object = {}): Promise<Profile> {
 const reread = async (profileId: string) =>
   (await findProfile(latchkey.storage.db, { storeId: store.store.id, realmId, profileId })) as Profile;
 
-const exchange = (profile: Profile, { keyring } = latchkey) =>
-  exchangeCode({ ...latchkey, calls, keyring }, profile, profile.metadata as Metadata, {
+function exchange(profile: Profile, { keyring } = latchkey) {
+  const deps = { ...latchkey, calls, keyring, allowedOrigins: [idp.origin] };
+  const client = createDirectory(deps).clientOf(profile, profile.metadata as Metadata);
+  return exchangeWithSecrets(deps, profile, client, {
     idpCode: "the code",
     idpVerifier: "the verifier",
     idpRedirectUri: "https://keys.example/cb",
   });
+}
 
 /** Accepts these secrets alone, as a provider that follows RFC 6749 2.3.1. */
 const knows = (...secrets: string[]) => {
@@ -82,6 +86,7 @@ const knows = (...secrets: string[]) => {
 test("sends code, verifier and redirect URI with client_secret_basic, and nothing in the URL", async () => {
   expect(await exchange(await newProfile())).toEqual({
     tokens: expect.objectContaining({ access_token: "at" }),
+    secret: "current",
   });
   const sent = idp.journal.at(-1);
   expect(sent).toMatchObject({ method: "POST", path: "/token" });

@@ -46,8 +46,8 @@ export async function endIdpSession(
   // Anybody may come here: where no document was ever accepted, nobody is asked for one on their behalf.
   const metadata = profile.metadata && (await deps.directory.metadataOf(profile));
   if (!metadata) throw new Problem("idp_unavailable", { retryAfterSeconds: 10 });
-  const idTokenAlg = await algorithmSeen(deps, profile);
-  const ended = await verifyLogoutToken(deps, profile, metadata, logoutToken, idTokenAlg);
+  const client = deps.directory.clientOf(profile, metadata, "logout");
+  const ended = await verifyLogoutToken(client, logoutToken, await algorithmSeen(deps, profile));
   if ("reason" in ended) {
     await noteRefusedLogout(deps, profile, ended, source);
     if (ended.reason === "logout_token.keys_unread")

@@ -11,14 +11,11 @@ import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { handClock } from "../../test/support/clock.ts";
 import { type HostileIdp, startHostileIdp } from "../../test/support/hostile-idp.ts";
-import { createEgress } from "../egress/egress.ts";
+import { newIdpClient, type ReadyClient } from "../../test/support/idp-client.ts";
 import { show } from "../lib/show.ts";
-import { createCalls } from "../profiles/calls.ts";
-import { createDirectory, type Directory } from "../profiles/directory.ts";
-import type { Profile } from "../profiles/profile.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { Document, Metadata } from "./discovery.ts";
+import type { Document } from "./discovery.ts";
 import { type ExpectedNonce, verifyIdToken } from "./id-token.ts";
 
 /** ID tokens of a provider that signs whatever it likes. */
@@ -29,37 +26,11 @@ const nowSeconds = () => clock.now() / 1000;
 
 let idp: HostileIdp;
 let storage: Storage;
-let directory: Directory;
-let profile: Profile;
+let client: ReadyClient;
 
 beforeAll(async () => {
   idp = await startHostileIdp();
   storage = await openStorage({ clock }, "sqlite::memory:");
-  profile = {
-    id: "profile",
-    store_id: "store",
-    realm_id: "realm",
-    name: "n",
-    discovery_url: idp.discoveryUrl,
-    client_id: idp.clientId,
-    sealed_client_secret: "",
-    sealed_client_secret_next: null,
-    enabled: true,
-    flow: "brokered",
-    provisioning: "create",
-    propagate_logout: false,
-    metadata: null,
-    pending: null,
-    former_profile_ids: [],
-    former_issuers: [],
-    issuerFound: null,
-    read_at: null,
-    told_health: null,
-    refused_logout: null,
-    id_token_alg: null,
-    created_at: 0,
-    updated_at: 0,
-  };
 });
 afterAll(async () => {
   await idp.close();
@@ -68,9 +39,7 @@ afterAll(async () => {
 beforeEach(() => {
   idp.hooks = {};
   idp.journal.length = 0;
-  const allowedOrigins = [idp.origin];
-  const calls = createCalls({ egress: createEgress({ allowedOrigins }), clock });
-  directory = createDirectory({ storage, clock, calls, allowedOrigins });
+  client = newIdpClient({ idp, storage, clock });
 });
 
 const good = (changes: object = {}): Document => ({
@@ -86,8 +55,7 @@ const good = (changes: object = {}): Document => ({
 type Expected = { nonce?: ExpectedNonce; accessToken?: string };
 
 async function verify(token: unknown, { nonce = { value: NONCE }, accessToken }: Expected = {}) {
-  const metadata = (await directory.metadataOf(profile)) as Metadata;
-  return verifyIdToken({ directory, clock }, profile, metadata, token, { nonce, accessToken });
+  return verifyIdToken(await client(), token, { nonce, accessToken });
 }
 
 /** The reason, or `undefined` for a token that was accepted. */
@@ -682,7 +650,7 @@ describe("keys", () => {
   });
 
   test("a provider may replace its keys after we have read them and before it signs (N54)", async () => {
-    await directory.metadataOf(profile);
+    await client();
     idp.rotateKey();
     expect(await reasonFor(idp.signToken(good()))).toBeUndefined();
     expect(idp.asked("/keys")).toBe(2);
@@ -691,7 +659,7 @@ describe("keys", () => {
   test("a key replaced under its old name costs one more reading, for twenty sign-ons at once (N54)", async () => {
     const [before, after] = [p256(), p256()];
     publish(["ES256"], [jwkOf(before, { kid: "same" })]);
-    await directory.metadataOf(profile);
+    await client();
     publish(["ES256"], [jwkOf(after, { kid: "same" })]);
     const token = compact({ alg: "ES256", kid: "same" }, good(), signers.ES256(after.privateKey));
     const reasons = await Promise.all(Array.from({ length: 20 }, () => reasonFor(token)));

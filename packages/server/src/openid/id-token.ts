@@ -3,9 +3,8 @@ import { limits } from "../contract/limits.ts";
 import type { SignOnCheck, SignOnReason } from "../contract/sign-on-reasons.ts";
 import { type Clock, toIso } from "../lib/clock.ts";
 import { show } from "../lib/show.ts";
-import type { BroughtBy, Directory } from "../profiles/directory.ts";
-import type { Profile } from "../profiles/profile.ts";
-import { type Document, type Metadata, readObject } from "./discovery.ts";
+import type { OpenidClient } from "./client.ts";
+import { type Document, readObject } from "./discovery.ts";
 import { isSignedBy } from "./keys.ts";
 import { evidenceOf } from "./refused-json.ts";
 
@@ -35,7 +34,8 @@ export type Signed =
   | { header: Document; payload: Document; findings: Finding<SignaturePart>[] }
   | { failed: SignaturePart; findings: Finding<SignaturePart>[] };
 
-type Deps = { directory: Directory; clock: Clock };
+/** All that the check of a token needs. */
+export type TokenClient = Omit<OpenidClient, "send">;
 
 const MAX_TOKEN_LENGTH = 64 * 1024;
 const MAX_KEY_ID_LENGTH = 1024;
@@ -43,19 +43,17 @@ const MAX_AGE_MS = 10 * 60_000;
 const SKEW_MS = limits.clockSkewSeconds * 1000;
 
 export async function verifyIdToken(
-  deps: Deps,
-  profile: Profile,
-  metadata: Metadata,
+  client: TokenClient,
   idToken: unknown,
   expected: { nonce: ExpectedNonce; accessToken: string | undefined },
 ): Promise<TokenVerdict> {
-  const signed = await verifySignature(deps, profile, metadata, idToken, ["jwt"]);
+  const signed = await verifySignature(client, idToken, ["jwt"]);
   if ("failed" in signed) return { reason: `id_token.${signed.failed}`, checks: toChecks(signed.findings) };
   const { header, payload } = signed;
   const { nonce, sub, at_hash } = payload;
   const { failed, findings } = upToFailure([
     ...signed.findings,
-    ...judgeClaims(deps, profile, metadata, payload),
+    ...judgeClaims(client, payload),
     expected.nonce === "not_sent"
       ? {
           part: "nonce" as const,
@@ -98,12 +96,9 @@ export function upToFailure<Part extends string>(
  * looked at (RFC 8725 3.1, 3.10).
  */
 export async function verifySignature(
-  { directory }: { directory: Directory },
-  profile: Profile,
-  metadata: Metadata,
+  { keys, metadata }: Pick<TokenClient, "keys" | "metadata">,
   token: unknown,
   types: readonly string[],
-  by: BroughtBy = "provider",
 ): Promise<Signed> {
   const read = readCompact(token, types);
   if ("part" in read) return { failed: read.part, findings: [read] };
@@ -118,10 +113,10 @@ export async function verifySignature(
   if (!isAllowed) return { failed: "alg", findings };
 
   const isKeyId = kid === undefined || (typeof kid === "string" && kid.length <= MAX_KEY_ID_LENGTH);
-  const key = isKeyId ? await directory.keyFor(profile, kid, alg, by) : undefined;
-  // Where the keys cannot be read, nobody can say that the provider has no such key.
-  const part = !key && isKeyId && directory.areKeysUnread(profile) ? "keys_unread" : "key";
-  const waitMs = key ? 0 : directory.untilRereadMs(profile, by);
+  const key = isKeyId ? await keys.keyFor(kid, alg) : undefined;
+  // Where the key set cannot be read, it is not known whether the provider has such a key.
+  const part = !key && isKeyId && keys.keysFailed() ? "keys_unread" : "key";
+  const waitMs = key ? 0 : keys.untilRereadMs();
   const again =
     waitMs > 0 ? `; its key set is read again in ${Math.ceil(waitMs / 1000)} s at the earliest` : "";
   findings.push({
@@ -134,10 +129,10 @@ export async function verifySignature(
 
   let isSigned = isSignedBy(key, alg, signed, signature);
   if (!isSigned) {
-    // The key may have been replaced under its old name. Whether it was is told by the key itself: another sign-on may
-    // have read the keys while this one was at work, and then there is nothing left to read anew.
-    await directory.rereadKeys(profile, by);
-    const current = await directory.keyFor(profile, kid, alg, by);
+    // The provider may have replaced the key under the same `kid`. The keys are compared, because another sign-on may have read the
+    // key set in the meantime; then this read does nothing.
+    await keys.reread();
+    const current = await keys.keyFor(kid, alg);
     isSigned = current !== undefined && current !== key && isSignedBy(current, alg, signed, signature);
   }
   findings.push({ part: "signature", passed: isSigned });
@@ -202,9 +197,7 @@ function readCompact(token: unknown, types: readonly string[]): Compact | Findin
  * be absent: then `iat` alone keeps an old token out.
  */
 export function judgeClaims(
-  { clock }: { clock: Clock },
-  { client_id: clientId }: Profile,
-  { issuer }: Metadata,
+  { clock, clientId, metadata: { issuer } }: Omit<TokenClient, "keys">,
   { iss, aud, azp, exp, iat, nbf }: Document,
   { mayLackExp = false } = {},
 ): Finding<ClaimPart>[] {

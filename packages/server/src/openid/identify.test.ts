@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { handClock } from "../../test/support/clock.ts";
 import { type HostileIdp, startHostileIdp } from "../../test/support/hostile-idp.ts";
-import { createEgress } from "../egress/egress.ts";
-import { type Calls, createCalls } from "../profiles/calls.ts";
-import { createDirectory, type Directory } from "../profiles/directory.ts";
-import type { Profile } from "../profiles/profile.ts";
+import { newIdpClient, type ReadyClient } from "../../test/support/idp-client.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { Document, Metadata } from "./discovery.ts";
+import type { Document } from "./discovery.ts";
 import { identify } from "./identify.ts";
 
 /** From what a token endpoint answers to a person. */
@@ -15,8 +12,7 @@ import { identify } from "./identify.ts";
 const clock = handClock();
 let idp: HostileIdp;
 let storage: Storage;
-let calls: Calls;
-let directory: Directory;
+let client: ReadyClient;
 
 beforeAll(async () => {
   idp = await startHostileIdp();
@@ -29,9 +25,7 @@ afterAll(async () => {
 beforeEach(() => {
   idp.hooks = {};
   idp.journal.length = 0;
-  const allowedOrigins = [idp.origin];
-  calls = createCalls({ egress: createEgress({ allowedOrigins }), clock });
-  directory = createDirectory({ storage, clock, calls, allowedOrigins });
+  client = newIdpClient({ idp, storage, clock });
 });
 
 /** The token endpoint's answer, with these claims in the ID token. */
@@ -52,19 +46,7 @@ const tokensWith = (claims: object = {}, changes: object = {}): Document => ({
   ...changes,
 });
 
-async function identified(tokens: Document) {
-  const profile = {
-    id: "profile",
-    storeId: "store",
-    discoveryUrl: idp.discoveryUrl,
-    clientId: idp.clientId,
-    metadata: null,
-    pending: null,
-    updatedAt: 0,
-  } as unknown as Profile;
-  const metadata = (await directory.metadataOf(profile)) as Metadata;
-  return identify({ directory, calls, clock }, profile, metadata, tokens, { value: "nonce" });
-}
+const identified = async (tokens: Document) => identify(await client(), tokens, { value: "nonce" });
 
 const identityOf = async (tokens: Document) => {
   const result = await identified(tokens);
@@ -184,7 +166,7 @@ describe("the e-mail", () => {
     expect(idp.asked("/userinfo")).toBe(0);
     idp.hooks.discovery = ({ userinfo_endpoint: _, ...document }) => document;
     clock.advance(300_000);
-    directory = createDirectory({ storage, clock, calls, allowedOrigins: [idp.origin] });
+    client = newIdpClient({ idp, storage, clock });
     expect(await reasonFor(tokensWith(NO_EMAIL))).toBe("claims.email_missing");
     expect(idp.asked("/userinfo")).toBe(0);
   });

@@ -1,12 +1,9 @@
 import { limits } from "../contract/limits.ts";
 import type { IdpAnswer, SignOnCheck, SignOnReason } from "../contract/sign-on-reasons.ts";
-import type { Clock } from "../lib/clock.ts";
 import { parseEmail } from "../lib/email-address.ts";
 import { show } from "../lib/show.ts";
-import type { Sender } from "../profiles/calls.ts";
-import type { Directory } from "../profiles/directory.ts";
-import type { Profile } from "../profiles/profile.ts";
-import { type Document, type Metadata, textOf } from "./discovery.ts";
+import type { OpenidClient } from "./client.ts";
+import { type Document, textOf } from "./discovery.ts";
 import { type ExpectedNonce, isIdpSession, verifyIdToken } from "./id-token.ts";
 import { fetchUserinfo } from "./userinfo.ts";
 
@@ -29,16 +26,13 @@ type Identified =
   /** `email`: of a token that the provider has signed and that was refused all the same. Good for finding the record, and for nothing else. */
   | { reason: SignOnReason; checks: SignOnCheck[]; answer?: IdpAnswer; email?: string };
 
-type Deps = { directory: Directory; calls: Sender; clock: Clock };
-
 /** From the token endpoint's answer to a person. UserInfo is asked only when the ID token has no e-mail. */
 export async function identify(
-  deps: Deps,
-  profile: Profile,
-  metadata: Metadata,
+  client: OpenidClient,
   tokens: Document,
   nonce: ExpectedNonce,
 ): Promise<Identified> {
+  const { metadata } = client;
   const checks: SignOnCheck[] = [];
   const refuse = (
     reason: SignOnReason,
@@ -57,7 +51,7 @@ export async function identify(
   const idToken = textOf(tokens, "id_token");
   if (idToken === undefined) return refuse("id_token.missing");
   const accessToken = textOf(tokens, "access_token");
-  const verdict = await verifyIdToken(deps, profile, metadata, idToken, { nonce, accessToken });
+  const verdict = await verifyIdToken(client, idToken, { nonce, accessToken });
   checks.push(...verdict.checks);
   if ("reason" in verdict) {
     const email = verdict.refused && textOf(verdict.refused, "email");
@@ -68,7 +62,7 @@ export async function identify(
 
   let userinfo: Document = {};
   if (!hasEmail(own) && metadata.userinfoEndpoint !== null && accessToken !== undefined) {
-    const answer = await fetchUserinfo(deps, profile, metadata, accessToken, subject);
+    const answer = await fetchUserinfo(client, accessToken, subject);
     if ("reason" in answer) return refuse(answer.reason, answer.evidence, answer.answer);
     if (answer.isSigned) checks.push({ check: "userinfo.signature", passed: true, ...SIGNED });
     checks.push({ check: "userinfo.sub", passed: true });

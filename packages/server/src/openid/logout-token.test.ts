@@ -2,13 +2,11 @@ import { createHmac, generateKeyPairSync, sign } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { handClock } from "../../test/support/clock.ts";
 import { type HostileIdp, startHostileIdp } from "../../test/support/hostile-idp.ts";
-import { createEgress } from "../egress/egress.ts";
-import { createCalls } from "../profiles/calls.ts";
-import { createDirectory, type Directory } from "../profiles/directory.ts";
-import type { Profile } from "../profiles/profile.ts";
+import { newIdpClient } from "../../test/support/idp-client.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { Document, Metadata } from "./discovery.ts";
+import type { OpenidClient } from "./client.ts";
+import type { Document } from "./discovery.ts";
 import { verifyIdToken } from "./id-token.ts";
 import { verifyLogoutToken } from "./logout-token.ts";
 
@@ -19,9 +17,7 @@ const clock = handClock();
 const nowSeconds = () => clock.now() / 1000;
 let idp: HostileIdp;
 let storage: Storage;
-let directory: Directory;
-let profile: Profile;
-let metadata: Metadata;
+let client: OpenidClient;
 
 beforeAll(async () => {
   idp = await startHostileIdp();
@@ -34,19 +30,7 @@ afterAll(async () => {
 beforeEach(async () => {
   idp.hooks = {};
   idp.journal.length = 0;
-  const allowedOrigins = [idp.origin];
-  const calls = createCalls({ egress: createEgress({ allowedOrigins }), clock });
-  directory = createDirectory({ storage, clock, calls, allowedOrigins });
-  profile = {
-    id: "profile",
-    storeId: "store",
-    discoveryUrl: idp.discoveryUrl,
-    clientId: idp.clientId,
-    metadata: null,
-    pending: null,
-    updatedAt: 0,
-  } as unknown as Profile;
-  metadata = (await directory.metadataOf(profile)) as Metadata;
+  client = await newIdpClient({ idp, storage, clock })();
 });
 
 const good = (changes: object = {}): Document => ({
@@ -61,7 +45,7 @@ const good = (changes: object = {}): Document => ({
   ...changes,
 });
 
-const verify = (token: string) => verifyLogoutToken({ directory, clock }, profile, metadata, token, null);
+const verify = (token: string) => verifyLogoutToken(client, token, null);
 const withClaims = (changes: object) => verify(idp.signToken(good(changes)));
 const refused = (part: string) => expect.objectContaining({ reason: `logout_token.${part}` });
 
@@ -225,7 +209,7 @@ describe("the two kinds of token are not mixed up", () => {
 
   test("a logout token is no ID token", async () => {
     const asIdToken = (token: string) =>
-      verifyIdToken({ directory, clock }, profile, metadata, token, {
+      verifyIdToken(client, token, {
         nonce: { value: "nonce" },
         accessToken: undefined,
       });

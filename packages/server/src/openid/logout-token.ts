@@ -1,9 +1,5 @@
 import type { SignOnCheck } from "../contract/sign-on-reasons.ts";
-import type { Clock } from "../lib/clock.ts";
 import { show } from "../lib/show.ts";
-import type { Directory } from "../profiles/directory.ts";
-import { logoutAlgorithms } from "../profiles/id-token-alg.ts";
-import type { Profile } from "../profiles/profile.ts";
 import { type Document, isObject, type Metadata } from "./discovery.ts";
 import {
   type ClaimPart,
@@ -12,6 +8,7 @@ import {
   isSubject,
   judgeClaims,
   type SignaturePart,
+  type TokenClient,
   upToFailure,
   verifySignature,
 } from "./id-token.ts";
@@ -37,20 +34,18 @@ const EVENT = "http://schemas.openid.net/event/backchannel-logout";
  * `exp` out: their tokens are good for the ten minutes that any may be old.
  */
 export async function verifyLogoutToken(
-  deps: { directory: Directory; clock: Clock },
-  profile: Profile,
-  metadata: Metadata,
+  client: TokenClient,
   token: string,
   idTokenAlg: string | null,
 ): Promise<LogoutVerdict> {
-  const signed = await verifySignature(deps, profile, metadata, token, ["logout+jwt", "jwt"], "anybody");
+  const signed = await verifySignature(client, token, ["logout+jwt", "jwt"]);
   if ("failed" in signed) return refused(signed.failed, signed.findings, false);
   const { header, payload } = signed;
   const { failed, findings } = upToFailure<LogoutPart>([
     // After the signature: of a token that the provider has signed its administrator is told, on the profile.
     ...signed.findings.filter(({ part }) => part !== "alg"),
-    judgeAlgorithm(logoutAlgorithms(metadata, idTokenAlg), header.alg),
-    ...judgeClaims(deps, profile, metadata, payload, { mayLackExp: true }),
+    judgeAlgorithm(logoutAlgorithms(client.metadata, idTokenAlg), header.alg),
+    ...judgeClaims(client, payload, { mayLackExp: true }),
     ...judgeLogout(payload),
   ]);
   if (failed) return refused(failed, findings, true);
@@ -61,6 +56,22 @@ export async function verifyLogoutToken(
     // It may have a fraction (RFC 7519 2), which PostgreSQL does not take for a whole number.
     issuedAt: Math.round((iat as number) * 1000),
   };
+}
+
+/** Two names of one algorithm (RFC 9864 2.2). */
+const EDWARDS = ["EdDSA", "Ed25519"];
+/** The algorithm of a client that asked for no other (OpenID Connect Dynamic Client Registration 2). */
+const DEFAULT = "RS256";
+
+/**
+ * The algorithms that a logout token may have: the one of this client's ID tokens (Back-Channel Logout 2.6), or the default before the
+ * first ID token. Where the provider no longer lists that algorithm, any that the provider lists may be the new one.
+ */
+function logoutAlgorithms({ signingAlgorithms }: Metadata, idTokenAlg: string | null): readonly string[] {
+  const algorithm = idTokenAlg ?? DEFAULT;
+  const names = EDWARDS.includes(algorithm) ? EDWARDS : [algorithm];
+  const listed = signingAlgorithms.filter((name) => names.includes(name));
+  return listed.length > 0 ? listed : signingAlgorithms;
 }
 
 const judgeAlgorithm = (algorithms: readonly string[], alg: unknown): Finding<"alg"> => ({

@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { handClock } from "../../test/support/clock.ts";
 import { type HostileIdp, startHostileIdp } from "../../test/support/hostile-idp.ts";
-import { createEgress } from "../egress/egress.ts";
-import { type Calls, createCalls } from "../profiles/calls.ts";
-import { createDirectory, type Directory } from "../profiles/directory.ts";
-import type { Profile } from "../profiles/profile.ts";
+import { newIdpClient, type ReadyClient } from "../../test/support/idp-client.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { type Metadata, toMetadata } from "./discovery.ts";
@@ -13,12 +10,10 @@ import { fetchUserinfo } from "./userinfo.ts";
 /** The UserInfo endpoint of a provider that answers what it likes. */
 
 let idp: HostileIdp;
-let calls: Calls;
 let metadata: Metadata;
 let storage: Storage;
-let directory: Directory;
+let client: ReadyClient;
 const clock = handClock();
-const profile = { id: "profile", store_id: "store", client_id: "the-store", metadata: null } as Profile;
 
 beforeAll(async () => {
   idp = await startHostileIdp();
@@ -32,21 +27,11 @@ afterAll(async () => {
 beforeEach(() => {
   idp.hooks = {};
   idp.journal.length = 0;
-  calls = createCalls({
-    egress: createEgress({ allowedOrigins: [idp.origin], callMs: 1500 }),
-    clock,
-  });
-  directory = createDirectory({ storage, clock, calls, allowedOrigins: [idp.origin] });
+  client = newIdpClient({ idp, storage, clock, callMs: 1500 });
 });
 
-const fetched = (accessToken = "at", of = metadata) =>
-  fetchUserinfo(
-    { calls, directory, clock },
-    { ...profile, discovery_url: idp.discoveryUrl },
-    of,
-    accessToken,
-    "subject",
-  );
+const fetched = async (accessToken = "at", of = metadata) =>
+  fetchUserinfo(await client(of), accessToken, "subject");
 
 test("is asked with the access token in the header, and nowhere else (N86)", async () => {
   idp.hooks.userinfo = (claims) => ({ ...claims, email: "ada@shop.example" });

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Keyring } from "../lib/keyring.ts";
 import { isSealedEmpty, reseal, seal, unseal } from "../lib/seal.ts";
+import type { Secrets } from "../openid/exchange.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Profile } from "./profile.ts";
 
@@ -13,9 +14,6 @@ export const sealSecret = ({ keyring }: { keyring: Keyring }, profileId: string,
 export const hasSecret = ({
   sealed_client_secret: sealedClientSecret,
 }: Pick<Profile, "sealed_client_secret">): boolean => !isSealedEmpty(sealedClientSecret);
-
-/** What to try at the identity provider, in order: the one in use, and the one that may have replaced it. */
-export type Secrets = { current: string; next: string | undefined };
 
 export function openSecrets({ keyring }: { keyring: Keyring }, profile: Profile): Secrets {
   const open = (sealed: string) => {

@@ -1,6 +1,7 @@
 import { originsFor } from "../lib/allowed-origins.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createSingleFlight } from "../lib/single-flight.ts";
+import type { KeySource, OpenidClient } from "../openid/client.ts";
 import type { DocumentFailure, Metadata, Send } from "../openid/discovery.ts";
 import { examine, fetchKeys, type Report } from "../openid/doctor.ts";
 import { type SigningKey, selectKey } from "../openid/keys.ts";
@@ -28,18 +29,14 @@ export type Directory = {
   check(profile: Profile): Promise<Report>;
   /** Why its document could not be read the last time, if it could not. */
   unreadOf(profile: Profile): DocumentFailure | undefined;
-  /** The key that a token's header means. One that is not known makes us look again, but not more than every ten seconds. */
-  keyFor(profile: Profile, kid: unknown, algorithm: string, by?: BroughtBy): Promise<SigningKey | undefined>;
-  /** Its keys could not be read when they were last asked for, or never were. */
-  areKeysUnread(profile: Profile): boolean;
-  /** How long an unknown key must wait until the key set is read again for it. 0: it was read just now, so waiting does not help. */
-  untilRereadMs(profile: Profile, by?: BroughtBy): number;
-  /** A signature did not fit: the key may have been replaced under its old name. Whether it was, `keyFor` then tells. */
-  rereadKeys(profile: Profile, by?: BroughtBy): Promise<void>;
+  /** The key set. */
+  keysOf(profile: Profile, purpose?: KeyPurpose): KeySource;
+  /** Latchkey as a client of that provider. */
+  clientOf(profile: Profile, metadata: Metadata, purpose?: KeyPurpose): OpenidClient;
 };
 
-/** Anybody may post a logout token: what they make us read must not keep us from reading for a sign-on. */
-export type BroughtBy = "provider" | "anybody";
+/** Each purpose has a limit of its own on reading the key set again: any client may post a logout token, and must not use up the limit of sign-ons. */
+type KeyPurpose = "sign_on" | "logout";
 
 const FRESH_MS = 5 * 60_000;
 const STALE_MS = 24 * 3_600_000;
@@ -58,10 +55,10 @@ type Entry = {
   /** When metadata and keys were last read whole; keys alone may be younger. */
   readAtMs: number;
   keysReadAtMs: number;
-  areKeysUnread: boolean;
+  keysFailed: boolean;
   failedAtMs: number;
   unread: DocumentFailure | undefined;
-  rereadAtMs: Record<BroughtBy, number>;
+  rereadAtMs: Record<KeyPurpose, number>;
   once: ReturnType<typeof createSingleFlight<void>>;
 };
 
@@ -100,10 +97,10 @@ export function createDirectory(deps: Deps): Directory {
       keys: [],
       readAtMs: never,
       keysReadAtMs: never,
-      areKeysUnread: true,
+      keysFailed: true,
       failedAtMs: never,
       unread: undefined,
-      rereadAtMs: { provider: never, anybody: never },
+      rereadAtMs: { sign_on: never, logout: never },
       once: createSingleFlight<void>(),
     };
     entries.set(profile.id, entry);
@@ -128,7 +125,7 @@ export function createDirectory(deps: Deps): Directory {
     if (entries.get(profile.id) === entry) keysKept += keys.length - entry.keys.length;
     entry.keys = keys;
     entry.keysReadAtMs = readAtMs;
-    entry.areKeysUnread = false;
+    entry.keysFailed = false;
     thinOutKeys();
   }
 
@@ -190,14 +187,14 @@ export function createDirectory(deps: Deps): Directory {
     if (!entry.metadata) return;
     const keys = await fetchKeys(sendTo(profile), entry.metadata.jwksUri);
     if (keys) keepKeys(profile, entry, keys, clock.monotonicMs());
-    else entry.areKeysUnread = true;
+    else entry.keysFailed = true;
   }
 
-  async function rereadKeys(profile: Profile, by: BroughtBy = "provider"): Promise<void> {
+  async function rereadKeys(profile: Profile, purpose: KeyPurpose): Promise<void> {
     const entry = await refresh(profile);
-    await entry.once(`keys ${by}`, async () => {
-      if (ageOf(entry.rereadAtMs[by]) < COOL_DOWN_MS) return;
-      entry.rereadAtMs[by] = clock.monotonicMs();
+    await entry.once(`keys ${purpose}`, async () => {
+      if (ageOf(entry.rereadAtMs[purpose]) < COOL_DOWN_MS) return;
+      entry.rereadAtMs[purpose] = clock.monotonicMs();
       await readKeysAlone(profile, entry);
     });
   }
@@ -207,6 +204,23 @@ export function createDirectory(deps: Deps): Directory {
     const isUsable = readAtMs === Number.NEGATIVE_INFINITY || ageOf(readAtMs) < STALE_MS;
     return isUsable ? (metadata ?? undefined) : undefined;
   }
+
+  const keysOf = (profile: Profile, purpose: KeyPurpose = "sign_on"): KeySource => ({
+    async keyFor(kid, algorithm) {
+      const entry = await refresh(profile);
+      const isUsable = ageOf(entry.keysReadAtMs) < STALE_MS;
+      const key = isUsable ? selectKey(entry.keys, kid, algorithm) : undefined;
+      if (key) return key;
+      await rereadKeys(profile, purpose);
+      return ageOf(entry.keysReadAtMs) < STALE_MS ? selectKey(entry.keys, kid, algorithm) : undefined;
+    },
+    keysFailed: () => entryOf(profile).keysFailed,
+    untilRereadMs() {
+      const { keysReadAtMs, rereadAtMs } = entryOf(profile);
+      return ageOf(keysReadAtMs) < JUST_NOW_MS ? 0 : Math.max(0, COOL_DOWN_MS - ageOf(rereadAtMs[purpose]));
+    },
+    reread: () => rereadKeys(profile, purpose),
+  });
 
   return {
     metadataOf: async (profile) => usable(await refresh(profile)),
@@ -229,20 +243,14 @@ export function createDirectory(deps: Deps): Directory {
       return report;
     },
     unreadOf: (profile) => entryOf(profile).unread,
-    areKeysUnread: (profile) => entryOf(profile).areKeysUnread,
-    async keyFor(profile, kid, algorithm, by) {
-      const entry = await refresh(profile);
-      const isUsable = ageOf(entry.keysReadAtMs) < STALE_MS;
-      const key = isUsable ? selectKey(entry.keys, kid, algorithm) : undefined;
-      if (key) return key;
-      await rereadKeys(profile, by);
-      return ageOf(entry.keysReadAtMs) < STALE_MS ? selectKey(entry.keys, kid, algorithm) : undefined;
-    },
-    untilRereadMs(profile, by = "provider") {
-      const { keysReadAtMs, rereadAtMs } = entryOf(profile);
-      return ageOf(keysReadAtMs) < JUST_NOW_MS ? 0 : Math.max(0, COOL_DOWN_MS - ageOf(rereadAtMs[by]));
-    },
-    rereadKeys,
+    keysOf,
+    clientOf: (profile, metadata, purpose) => ({
+      clientId: profile.client_id,
+      metadata,
+      keys: keysOf(profile, purpose),
+      send: (request) => calls.aboutCodes.send(profile.id, { ...request, storeId: profile.store_id }),
+      clock,
+    }),
   };
 }
 

@@ -1,6 +1,5 @@
 import type { SignOnCheck } from "../contract/sign-on-reasons.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { Metadata } from "../openid/discovery.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Calls } from "./calls.ts";
 import { findLatestAccepted } from "./live-evidence.ts";
@@ -9,7 +8,7 @@ import { saveDocuments } from "./save-documents.ts";
 
 /**
  * Which algorithm a provider signs this client's ID tokens with. Its list has what it can do for any client; only an ID token shows
- * what it does for this one. Logout tokens are signed with the same (Back-Channel Logout 2.6).
+ * what it does for this one.
  */
 
 type Deps = { storage: Storage; clock: Clock; calls: Pick<Calls, "healthOf"> };
@@ -27,20 +26,4 @@ export async function algorithmSeen(
   if (profile.id_token_alg) return profile.id_token_alg;
   const checks: SignOnCheck[] = await findLatestAccepted(storage.db, profile);
   return checks.find(({ check }) => check === "id_token.alg")?.found ?? null;
-}
-
-/** Two names of one algorithm (RFC 9864 2.2). */
-const EDWARDS = ["EdDSA", "Ed25519"];
-/** What a client has that asked for no other (OpenID Connect Dynamic Client Registration 2). */
-const DEFAULT = "RS256";
-
-/**
- * The algorithms that a logout token may have. Before the first ID token it is the default of clients. Where the provider no longer
- * lists that one it has changed, and any that it lists may be the new one.
- */
-export function logoutAlgorithms({ signingAlgorithms }: Metadata, seen: string | null): readonly string[] {
-  const algorithm = seen ?? DEFAULT;
-  const names = EDWARDS.includes(algorithm) ? EDWARDS : [algorithm];
-  const listed = signingAlgorithms.filter((name) => names.includes(name));
-  return listed.length > 0 ? listed : signingAlgorithms;
 }

@@ -5,13 +5,14 @@ import type { FairPlaces } from "../lib/fair-places.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { networkOf } from "../lib/source-address.ts";
 import type { Metadata } from "../openid/discovery.ts";
-import { exchangeCode, type IdpGrant } from "../openid/exchange.ts";
+import type { IdpGrant } from "../openid/exchange.ts";
 import type { ExpectedNonce } from "../openid/id-token.ts";
 import { type Identity, identify } from "../openid/identify.ts";
 import type { Calls } from "../profiles/calls.ts";
 import type { Directory } from "../profiles/directory.ts";
 import { noteAlgorithm } from "../profiles/id-token-alg.ts";
 import type { Profile } from "../profiles/profile.ts";
+import { exchangeWithSecrets } from "../profiles/promote-secret.ts";
 import type { Storage } from "../storage/storage.ts";
 import { signOnProblem, type Trail, timed } from "./exits.ts";
 
@@ -44,16 +45,17 @@ export async function askIdp(
   const leave = await timed(deps, trail, "wait", () => deps.places.enter(profile.id, networkOf(source)));
   if (!leave) throw signOnProblem("source_busy");
   try {
-    const exchanged = await timed(deps, trail, "token", () => exchangeCode(deps, profile, metadata, grant));
+    const client = deps.directory.clientOf(profile, metadata);
+    const exchanged = await timed(deps, trail, "token", () =>
+      exchangeWithSecrets(deps, profile, client, grant),
+    );
     if ("reason" in exchanged) {
       trail.idpAnswer = exchanged.answer;
       trail.checks.push(...(exchanged.checks ?? []));
       throw signOnProblem(exchanged.reason);
     }
     const { tokens } = exchanged;
-    const identified = await timed(deps, trail, "identify", () =>
-      identify({ ...deps, calls: deps.calls.aboutCodes }, profile, metadata, tokens, nonce),
-    );
+    const identified = await timed(deps, trail, "identify", () => identify(client, tokens, nonce));
     trail.checks.push(...identified.checks);
     const email = "identity" in identified ? identified.identity.email : identified.email;
     // A fact for the record: no sign-on fails for want of it.
