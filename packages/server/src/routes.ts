@@ -65,7 +65,7 @@ import { createMember, deleteMember, updateMember } from "./members/administer.t
 import { eraseMember } from "./members/erase.ts";
 import { getMember, listMembers } from "./members/member.ts";
 import { presentMember, presentMemberList, toMemberChange, toNewMember } from "./members/resource.ts";
-import { checkProfile } from "./profiles/accept.ts";
+import { checkProfile } from "./profiles/accept-document.ts";
 import { createProfile, deleteProfile, updateProfile } from "./profiles/administer.ts";
 import { approveDrift } from "./profiles/approve-drift.ts";
 import { profileKey, readProfiles, viewProfile } from "./profiles/profile.ts";

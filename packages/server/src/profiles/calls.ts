@@ -6,7 +6,7 @@ import {
   type IdpRequestKind,
   isEgressFault,
 } from "../egress/egress-message.ts";
-import { createHealth, type Health, type HealthDeps } from "./health.ts";
+import { createHealth, type Health, type HealthDeps } from "./health/health.ts";
 
 /**
  * Requests to identity providers, by profile, so that one that is dead costs nobody else: one that is down is not asked.

@@ -9,7 +9,7 @@ import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import { changeStore } from "../stores/store.ts";
-import { adoptIdentities } from "./adoption.ts";
+import { adoptIdentities } from "./adopt-identities.ts";
 import type { Calls } from "./calls.ts";
 import { isSame } from "./drift.ts";
 import { driftEvent, profileEvent, shown } from "./events.ts";

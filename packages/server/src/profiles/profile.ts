@@ -10,7 +10,7 @@ import { readPage } from "../storage/lists/page.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
-import { type Adoptable, listAdoptable } from "./adoption.ts";
+import { type Adoptable, listAdoptable } from "./adopt-identities.ts";
 
 /** An identity provider as a store has configured it for a realm. */
 export type Profile = {

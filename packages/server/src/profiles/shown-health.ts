@@ -1,6 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Calls } from "./calls.ts";
-import type { HealthStatus } from "./health.ts";
+import type { HealthStatus } from "./health/health.ts";
 import type { Profile } from "./profile.ts";
 
 /** A document that was read longer ago does not show that its provider is up. Readings are noted every six hours. */

@@ -3,7 +3,7 @@ import { checkProfile, createProfile, getProfile } from "../../src/contract/oidc
 import { getAuthenticationSettings } from "../../src/contract/realms.ts";
 import { ready } from "../../src/contract/service.ts";
 import { openValkey, type Valkey } from "../../src/counters/valkey.ts";
-import { createHealth, type Health } from "../../src/profiles/health.ts";
+import { createHealth, type Health } from "../../src/profiles/health/health.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { type HandClock, handClock } from "../support/clock.ts";

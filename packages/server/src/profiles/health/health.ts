@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { createScript, type Script } from "../counters/script.ts";
-import type { Valkey } from "../counters/valkey.ts";
-import type { Clock } from "../lib/clock.ts";
+import { createScript, type Script } from "../../counters/script.ts";
+import type { Valkey } from "../../counters/valkey.ts";
+import type { Clock } from "../../lib/clock.ts";
 
 /**
  * How each profile's provider does: after five failures in a row it is down and rests for five seconds, then one request finds

@@ -1,12 +1,12 @@
-import { byService } from "../events/event.ts";
-import { noteEvents } from "../events/note.ts";
-import type { Clock } from "../lib/clock.ts";
-import type { Storage } from "../storage/storage.ts";
-import { touchStore } from "../stores/store.ts";
-import type { Calls } from "./calls.ts";
-import { profileEvent } from "./events.ts";
+import { byService } from "../../events/event.ts";
+import { noteEvents } from "../../events/note.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { touchStore } from "../../stores/store.ts";
+import type { Calls } from "../calls.ts";
+import { profileEvent } from "../events.ts";
+import { profileOf } from "../profile.ts";
 import type { HealthStatus } from "./health.ts";
-import { profileOf } from "./profile.ts";
 
 type Deps = { storage: Storage; clock: Clock; calls: Calls };
 

@@ -1,7 +1,7 @@
-import type { Storage } from "../storage/storage.ts";
-import type { Calls } from "./calls.ts";
-import type { Directory } from "./directory.ts";
-import { profileOf } from "./profile.ts";
+import type { Storage } from "../../storage/storage.ts";
+import type { Calls } from "../calls.ts";
+import type { Directory } from "../directory.ts";
+import { profileOf } from "../profile.ts";
 
 type Deps = { storage: Storage; calls: Calls; directory: Directory };
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { handClock } from "../../test/support/clock.ts";
-import { type Counting, describeCounting, describeTogether } from "../../test/support/counting.ts";
-import { createScript } from "../counters/script.ts";
+import { handClock } from "../../../test/support/clock.ts";
+import { type Counting, describeCounting, describeTogether } from "../../../test/support/counting.ts";
+import { createScript } from "../../counters/script.ts";
 import { createHealth, type Health } from "./health.ts";
 
 /** How many profiles Valkey knows, and how many in the order of their changes. */
