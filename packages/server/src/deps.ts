@@ -24,7 +24,7 @@ import { createSignInThrottle, type SignInThrottle } from "./passwords/throttle.
 import { type Calls, createCalls, type OnCall } from "./profiles/calls.ts";
 import { createDirectory, type Directory } from "./profiles/directory.ts";
 import { createDiscoveryTries, type DiscoveryTries } from "./profiles/discovery-tries.ts";
-import type { ProfileList } from "./profiles/profile.ts";
+import type { ProfileList } from "./profiles/resource.ts";
 import { ANONYMOUS, type Cap, createCap } from "./rate-limit/cap.ts";
 import { createLastUsed, type LastUsed } from "./rate-limit/last-used.ts";
 import { createLimiter, type Limiter } from "./rate-limit/limiter.ts";

@@ -65,18 +65,11 @@ import { createMember, deleteMember, updateMember } from "./members/administer.t
 import { eraseMember } from "./members/erase.ts";
 import { getMember, listMembers } from "./members/member.ts";
 import { presentMember, presentMemberList, toMemberChange, toNewMember } from "./members/resource.ts";
-import { checkProfile } from "./profiles/accept-document.ts";
 import { createProfile, deleteProfile, updateProfile } from "./profiles/administer.ts";
 import { approveDrift } from "./profiles/approve-drift.ts";
-import { profileKey, readProfiles, viewProfile } from "./profiles/profile.ts";
-import {
-  presentProfile,
-  presentReport,
-  toApproval,
-  toNewProfile,
-  toProfileChange,
-  writeProfileList,
-} from "./profiles/resource.ts";
+import { checkProfile } from "./profiles/check-profile.ts";
+import { profileKey } from "./profiles/profile.ts";
+import { listProfiles, viewProfile } from "./profiles/read-profiles.ts";
 import { endSession, signedOut } from "./realm-provider/end-session.ts";
 import { describeRealm, redeemForClient } from "./realm-provider/provider.ts";
 import { revokeAtRealm } from "./realm-provider/revoke-at-realm.ts";
@@ -181,14 +174,14 @@ export const routes = (app: Deps): Route[] => [
   on(realm.updateRealm,        ({ caller, ids, body, ifMatch }) => updateRealm(app, byCaller(caller), ids.id, body.data, ifMatch)),
   on(realm.deleteRealm,        ({ caller, ids }) => deleteRealm(app, byCaller(caller), ids.id)),
 
-  on(profile.listProfiles,     async ({ caller, ids, query }) => writeProfileList(app, caller, await readProfiles(app, caller, ids.realm, toPage(query)))),
-  on(profile.createProfile,    async ({ caller, ids, body }) => presentProfile(app, caller, await createProfile(app, byCaller(caller), ids.realm, toNewProfile(body)))),
-  on(profile.getProfile,       async ({ caller, ids }) => presentProfile(app, caller, await viewProfile(app, profileKey(caller, ids), caller))),
-  on(profile.updateProfile,    async ({ caller, ids, body, ifMatch }) => presentProfile(app, caller, await updateProfile(app, byCaller(caller), profileKey(caller, ids), toProfileChange(body), ifMatch))),
-  on(profile.deleteProfile,    ({ caller, ids }) => deleteProfile(app, byCaller(caller), profileKey(caller, ids))),
-  on(profile.checkProfile,     async ({ caller, ids }) => presentReport(app, await checkProfile(app, profileKey(caller, ids)))),
+  on(profile.listProfiles,     ({ caller, ids, query }) => listProfiles(app, caller, ids, query)),
+  on(profile.createProfile,    ({ caller, ids, body }) => createProfile(app, caller, ids, body)),
+  on(profile.getProfile,       ({ caller, ids }) => viewProfile(app, caller, ids)),
+  on(profile.updateProfile,    (request) => updateProfile(app, request)),
+  on(profile.deleteProfile,    ({ caller, ids }) => deleteProfile(app, caller, ids)),
+  on(profile.checkProfile,     ({ caller, ids }) => checkProfile(app, caller, ids)),
   on(test.testSignOn,          ({ caller, ids }) => offerTest(app, profileKey(caller, ids))),
-  on(profile.approveDrift,     async ({ caller, ids, body }) => presentProfile(app, caller, await approveDrift(app, byCaller(caller), profileKey(caller, ids), toApproval(body)))),
+  on(profile.approveDrift,     ({ caller, ids, body }) => approveDrift(app, caller, ids, body)),
 
   on(gateway.checkAtGateway,   ({ caller, query }) => checkAtGateway(caller, query)),
 

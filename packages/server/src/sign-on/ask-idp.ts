@@ -9,10 +9,10 @@ import type { IdpGrant } from "../openid/exchange.ts";
 import type { ExpectedNonce } from "../openid/id-token.ts";
 import { type Identity, identify } from "../openid/identify.ts";
 import type { Calls } from "../profiles/calls.ts";
+import { exchangeWithSecrets } from "../profiles/client-secret.ts";
 import type { Directory } from "../profiles/directory.ts";
 import { noteAlgorithm } from "../profiles/id-token-alg.ts";
 import type { Profile } from "../profiles/profile.ts";
-import { exchangeWithSecrets } from "../profiles/promote-secret.ts";
 import type { Storage } from "../storage/storage.ts";
 import { signOnProblem, type Trail, timed } from "./exits.ts";
 

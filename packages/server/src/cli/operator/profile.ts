@@ -1,10 +1,13 @@
 import { readOpenConfig } from "../../config.ts";
 import { steadyClock } from "../../lib/clock.ts";
-import { getRealmOf, listProfiles, viewProfile } from "../../profiles/profile.ts";
+import { getRealmOf, profileKey } from "../../profiles/profile.ts";
+import { readProfile, readProfileList } from "../../profiles/read-profiles.ts";
 import { presentAtRest } from "../../profiles/resource.ts";
 import { getSettings } from "../../realms/settings.ts";
 import { fromStore } from "./require-store.ts";
 import { type PageGiven, printList, printMembers, readPageGiven, refuseInWords } from "./show-list.ts";
+
+const BACK_OFFICE = { grant: "client_credentials" } as const;
 
 type FromStore = { store: string | undefined; json: boolean };
 
@@ -13,7 +16,7 @@ export async function list(given: FromStore & PageGiven & { realm: string | unde
   const where = { ...readOpenConfig(process.env), clock: steadyClock() };
   const { profiles, place, realmId } = await fromStore(given.store, async (deps, storeId) => {
     const realmId = given.realm ?? (await getSettings(deps, storeId)).realm_id;
-    return refuseInWords(listProfiles(deps, { storeId, grant: "client_credentials" }, realmId, page));
+    return refuseInWords(readProfileList(deps, { storeId, ...BACK_OFFICE }, realmId, page));
   });
   printList(
     {
@@ -37,8 +40,8 @@ export async function list(given: FromStore & PageGiven & { realm: string | unde
 export async function show({ argument, store, json }: FromStore & { argument: string }): Promise<void> {
   const where = { ...readOpenConfig(process.env), clock: steadyClock() };
   const profile = await fromStore(store, async (deps, storeId) => {
-    const realmId = await getRealmOf(deps, storeId, argument);
-    return viewProfile(deps, { storeId, realmId, profileId: argument });
+    const ids = { realm: await getRealmOf(deps, storeId, argument), id: argument };
+    return readProfile(deps, profileKey({ storeId }, ids), BACK_OFFICE);
   });
   const shown = presentAtRest(where, profile);
   if (json) return console.log(JSON.stringify({ oidc_profile: shown }));

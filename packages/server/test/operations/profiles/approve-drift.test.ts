@@ -1,12 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import {
-  approveDrift,
-  deleteProfile,
-  getProfile,
-  updateProfile,
-} from "../../../src/contract/oidc-profiles.ts";
+import type { Caller } from "../../../src/contract/caller.ts";
+import { approveDrift, deleteProfile, getProfile, updateProfile } from "../../../src/contract/oidc-profiles.ts";
 import { createEgress } from "../../../src/egress/egress.ts";
-import { byOperator } from "../../../src/events/event.ts";
 import * as approval from "../../../src/profiles/approve-drift.ts";
 import { type Calls, createCalls } from "../../../src/profiles/calls.ts";
 import { createDirectory, type Directory } from "../../../src/profiles/directory.ts";
@@ -171,8 +166,21 @@ describe.each(engines)("approval of drift on $name", (engine) => {
         return storage.transact(work, row);
       },
     };
-    const by = byOperator(heirKey.storeId);
-    const approving = approval.approveDrift({ storage: late, clock, calls }, by, heirKey, { digest });
+    const holder = { type: "application_key", id: "key", name: "key", clientId: "key" } as const;
+    const caller: Caller = {
+      storeId: heirKey.storeId,
+      holder,
+      grant: "client_credentials",
+      role: "administrator",
+      requestId: "request",
+    };
+    const deps = { publicUrl: "", storage: late, clock, calls };
+    const approving = approval.approveDrift(
+      deps,
+      caller,
+      { realm: f.realmId, id: heir },
+      { data: { digest } },
+    );
     await expect(approving).rejects.toMatchObject({ code: "identities_left_behind" });
   });
 
