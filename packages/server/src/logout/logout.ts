@@ -7,7 +7,7 @@ import { byProvider } from "../events/event.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type EndedSession, verifyLogoutToken } from "../openid/logout-token.ts";
 import type { Directory } from "../profiles/directory.ts";
-import { algorithmSeen } from "../profiles/id-token-alg.ts";
+import { algorithmSeen } from "../profiles/live-evidence.ts";
 import { findProfile, type Profile } from "../profiles/profile.ts";
 import { getRealm } from "../realms/realm.ts";
 import { holdEnding, noteEnded, UNNAMED } from "../sign-on/ended-sessions.ts";

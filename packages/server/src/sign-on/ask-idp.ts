@@ -11,8 +11,8 @@ import { type Identity, identify } from "../openid/identify.ts";
 import type { Calls } from "../profiles/calls.ts";
 import { exchangeWithSecrets } from "../profiles/client-secret.ts";
 import type { Directory } from "../profiles/directory.ts";
-import { noteAlgorithm } from "../profiles/id-token-alg.ts";
 import type { Profile } from "../profiles/profile.ts";
+import { noteAlgorithm } from "../profiles/save-documents.ts";
 import type { Storage } from "../storage/storage.ts";
 import { signOnProblem, type Trail, timed } from "./exits.ts";
 

@@ -180,7 +180,7 @@ const MAX_KEPT_LOCALES = 64;
 
 /** With what the last reading of its document came to. */
 export function unavailable({ directory }: Pick<Deps, "directory">, profile: Profile, trail: Trail): Problem {
-  const unread = directory.unreadOf(profile);
+  const unread = directory.failureOf(profile);
   if (unread) trail.idpAnswer = toIdpAnswer("discovery", { status: unread.status, fault: unread.reason });
   return signOnProblem("idp_unavailable");
 }
