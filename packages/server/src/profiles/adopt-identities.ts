@@ -6,25 +6,26 @@ import { COUNTED, countOf, withIssuer } from "./issuer-move.ts";
 import type { FormerIssuer, Profile } from "./profile.ts";
 
 /**
- * A profile that was deleted leaves its identities behind: which customer each subject was. One that is made again for the
- * same issuer and client id speaks of the same subjects, and may take them over, so that nobody becomes a new customer. The
- * identities stay where they are; the heir's row names the former profile, and whoever looks for an identity looks there, too.
+ * A deleted profile leaves its identities behind: which subject is which customer. A new profile for the same issuer and client id, the
+ * heir, has the same subjects and may take the identities over, so that no customer becomes a new one. The identity rows stay as they
+ * are; the heir's row names the former profile, and every search for an identity looks under former profiles, too.
  */
 export type Adoptable = { profileId: string; identities: number };
 
-/** The profile that takes over, as far as it matters whose identities are its own. */
+/** The profile that takes over. */
 type Heir = FormerIssuer & { id: string; store_id: string; realm_id: string };
 
-type Former = { ids: readonly string[]; issuers: readonly FormerIssuer[] };
+/** What a profile has taken over: from which deleted profiles, and under which issuers. */
+type TakenOver = { ids: readonly string[]; issuers: readonly FormerIssuer[] };
 
 const LISTED = 25;
-/** Deleted profiles that are looked at, the latest first. */
+/** Deleted profiles that are searched, the latest first. */
 const REMEMBERED = 100;
 
 export async function listAdoptable(db: Database, heir: Heir): Promise<Adoptable[]> {
   const speakers = await listSpeakers(db, heir);
   const adoptable = new Map<string, Adoptable>();
-  const offer = async (profileId: string, former: Former) => {
+  const offer = async (profileId: string, former: TakenOver) => {
     const left = await listLeftBehind(db, heir, speakers, profileId, former);
     const others = left.filter((one) => one.profileId === profileId || !adoptable.has(one.profileId));
     const identities = Math.min(
@@ -33,7 +34,7 @@ export async function listAdoptable(db: Database, heir: Heir): Promise<Adoptable
     );
     if (identities > 0 && adoptable.size < LISTED) adoptable.set(profileId, { profileId, identities });
   };
-  // From one profile id to the next, each by the index: the identities in between are not looked at.
+  // From one profile id to the next, each by the index: the identities in between are not read.
   let profileId = await findNext(db, heir, "");
   while (profileId !== undefined && adoptable.size < LISTED) {
     await offer(profileId, { ids: [], issuers: [] });
@@ -43,7 +44,7 @@ export async function listAdoptable(db: Database, heir: Heir): Promise<Adoptable
   return [...adoptable.values()].sort((one, other) => (one.profileId < other.profileId ? -1 : 1));
 }
 
-/** Under the lock on the store, so that no two profiles take over the same one. What that one had taken over comes along. */
+/** Runs under the store's lock, so that no two profiles take over the same one. Includes what the deleted profile had taken over. */
 export async function adoptIdentities(trx: Trx, heir: Heir, formerProfileId: string): Promise<void> {
   const deleted = await readFormer(trx, "deleted_profiles", heir.store_id, formerProfileId);
   const leftBehind = await listLeftBehind(trx, heir, await listSpeakers(trx, heir), formerProfileId, deleted);
@@ -71,15 +72,15 @@ const hadInTheEnd = (issuers: readonly FormerIssuer[], heir: Heir): boolean =>
   issuers.slice(-1).some((last) => isNamed(last, heir));
 
 /**
- * Of a deleted profile and those that it had taken over, which have people that nobody else speaks for. They are looked for under the
- * heir's issuer and client; where the deleted profile had these two in the end, also under those that it had before.
+ * Of a deleted profile and the profiles that it had taken over, those with identities that no existing profile has. The search is under
+ * the heir's issuer and client; where the deleted profile had these two in the end, also under its issuers and clients before.
  */
 async function listLeftBehind(
   db: Database,
   heir: Heir,
   speakers: readonly Speaker[],
   formerProfileId: string,
-  { ids, issuers }: Former,
+  { ids, issuers }: TakenOver,
 ): Promise<Adoptable[]> {
   const names = hadInTheEnd(issuers, heir) ? issuers : [heir];
   const left: Adoptable[] = [];
@@ -93,36 +94,31 @@ async function listLeftBehind(
   return left;
 }
 
-type Deleted = Pick<
+type DeletedProfile = Pick<
   Profile,
   "id" | "store_id" | "client_id" | "metadata" | "former_profile_ids" | "former_issuers"
 >;
 
-/** What a profile had taken over when it is deleted, or was called before, with what it was called in the end. */
-export async function rememberFormer(trx: Trx, deleted: Deleted): Promise<void> {
-  const {
-    id,
-    store_id: storeId,
-    client_id: clientId,
-    metadata,
-    former_profile_ids: formerIds,
-    former_issuers: formerIssuers,
-  } = deleted;
-  if (formerIds.length === 0 && formerIssuers.length === 0) return;
-  const issuers = metadata ? withIssuer(formerIssuers, { issuer: metadata.issuer, clientId }) : formerIssuers;
+/** Stores the former profiles and issuers of a profile that is deleted, and its last issuer. Nothing where there were none. */
+export async function rememberFormer(trx: Trx, deleted: DeletedProfile): Promise<void> {
+  const { id, store_id, client_id: clientId, metadata, former_profile_ids, former_issuers } = deleted;
+  if (former_profile_ids.length === 0 && former_issuers.length === 0) return;
+  const issuers = metadata
+    ? withIssuer(former_issuers, { issuer: metadata.issuer, clientId })
+    : former_issuers;
   await trx
     .insertInto("deleted_profiles")
     .values({
       id,
-      store_id: storeId,
-      former_profile_ids: JSON.stringify(formerIds),
+      store_id,
+      former_profile_ids: JSON.stringify(former_profile_ids),
       former_issuers: JSON.stringify(issuers),
     })
     .execute();
 }
 
-/** Deleted profiles that had the heir's issuer and client in the end, the oldest first: whom one has left behind, a later one had taken over. */
-async function listDeletedAs(db: Database, heir: Heir): Promise<(Former & { id: string })[]> {
+/** Deleted profiles that had the heir's issuer and client in the end, oldest first: a later one may have taken over an earlier one. */
+async function listDeletedAs(db: Database, heir: Heir): Promise<(TakenOver & { id: string })[]> {
   const rows = await db
     .selectFrom("deleted_profiles")
     .select(["id", "former_profile_ids", "former_issuers"])
@@ -138,7 +134,7 @@ async function listDeletedAs(db: Database, heir: Heir): Promise<(Former & { id: 
 
 const formerIn = (
   row: Pick<Tables["deleted_profiles"], "former_profile_ids" | "former_issuers">,
-): Former => ({
+): TakenOver => ({
   ids: JSON.parse(row.former_profile_ids),
   issuers: JSON.parse(row.former_issuers ?? "[]"),
 });
@@ -148,7 +144,7 @@ async function readFormer(
   table: "oidc_profiles" | "deleted_profiles",
   storeId: string,
   profileId: string,
-): Promise<Former> {
+): Promise<TakenOver> {
   const row = await trx
     .selectFrom(table)
     .select(["former_profile_ids", "former_issuers"])
@@ -158,7 +154,7 @@ async function readFormer(
   return row ? formerIn(row) : { ids: [], issuers: [] };
 }
 
-/** A profile that is there: it speaks for itself, and for those that it has taken over, by the clients that it has and had. */
+/** An existing profile. It speaks for itself, and for the profiles that it has taken over, by the clients that it has and had. */
 type Speaker = { id: string; ids: readonly string[]; clientIds: readonly string[] };
 
 const speaksFor = ({ id, ids, clientIds }: Speaker, profileId: string, names: readonly FormerIssuer[]) =>

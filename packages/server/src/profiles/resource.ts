@@ -13,7 +13,7 @@ import { issuerOf } from "../realms/issuer.ts";
 import type { Adoptable } from "./adopt-identities.ts";
 import type { Calls } from "./calls.ts";
 import { digestOf, documentChanges } from "./drift.ts";
-import type { HealthStatus } from "./health/health.ts";
+import type { HealthStatus } from "./health/health-states.ts";
 import { hasSecret, type Profile } from "./profile.ts";
 
 /** What the answers about profiles are made with. */

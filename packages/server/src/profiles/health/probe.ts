@@ -5,13 +5,13 @@ import { profileOf } from "../profile.ts";
 
 type Deps = { storage: Storage; calls: Calls; directory: Directory };
 
-/** A round asks so many: each is two requests to somebody else's server. */
+/** Providers per round: each gets two requests. */
 const AT_ONCE = 20;
 
 /**
- * Asks providers that gave no answer for their documents, without a shopper who needs them: so one that is dead is known to be
- * down before many were sent there, and one that is back is found within ten seconds, while fewer than a hundred are down.
- * However many are, one that shoppers want is asked at once when it has rested (authorize.ts). Nobody waits for the answers.
+ * Asks providers that gave no answer for their documents, although no shopper needs them now. So a dead provider is known to be down
+ * before many shoppers are sent there, and a provider that answers again is found within ten seconds, while fewer than a hundred are down.
+ * A provider that a shopper chooses is asked at once when it has rested (authorize.ts). The answers are not awaited.
  */
 export async function probeProviders({ storage, calls, directory }: Deps): Promise<void> {
   const ids = calls.toProbe().slice(0, AT_ONCE);
@@ -22,7 +22,7 @@ export async function probeProviders({ storage, calls, directory }: Deps): Promi
     .where("id", "in", ids)
     .where("enabled", "=", 1)
     .execute();
-  // Nobody signs on through one that is not enabled, or gone.
+  // No shopper signs on through a profile that is disabled or deleted.
   for (const id of ids) if (!rows.some((row) => row.id === id)) await calls.forget(id);
   for (const row of rows) void directory.probe(profileOf(row));
 }

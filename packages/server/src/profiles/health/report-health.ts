@@ -6,28 +6,29 @@ import { touchStore } from "../../stores/store.ts";
 import type { Calls } from "../calls.ts";
 import { profileEvent } from "../events.ts";
 import { profileOf } from "../profile.ts";
-import type { HealthStatus } from "./health.ts";
+import type { HealthStatus } from "./health-states.ts";
 
 type Deps = { storage: Storage; clock: Clock; calls: Calls };
 
-/** A round ends after so many: each is a transaction of its own. */
+/** Reports per round: each is a transaction of its own. */
 const AT_ONCE = 50;
 
 /**
- * Puts into the log that an identity provider is not well, or well again. Every instance has its own view, and the profile's row
- * has what was told last: of several that see the same, the first tells it. Nothing told yet counts as up. True: there are more.
+ * Writes an event when an identity provider is no longer well, or well again. The profile's row has the status that was reported last, so
+ * when several instances see the same change, the first one reports it. A profile without a report counts as up. Returns true when more
+ * are left.
  */
 export async function reportHealth(deps: Deps): Promise<boolean> {
-  const untold = deps.calls.untold();
-  for (const { profileId, status } of untold.slice(0, AT_ONCE)) {
-    await tell(deps, profileId, status);
-    deps.calls.told(profileId, status);
+  const unreported = deps.calls.unreported();
+  for (const { profileId, status } of unreported.slice(0, AT_ONCE)) {
+    await report(deps, profileId, status);
+    deps.calls.markReported(profileId, status);
   }
-  return untold.length > AT_ONCE;
+  return unreported.length > AT_ONCE;
 }
 
-/** Instances keep in memory what storefronts are shown, with what was told last: the store's revision tells them. */
-async function tell(deps: Deps, profileId: string, status: HealthStatus): Promise<void> {
+/** The store's revision tells other instances to read the profile again: their cached lists show the reported status. */
+async function report(deps: Deps, profileId: string, status: HealthStatus): Promise<void> {
   const storeId = await deps.storage.transact(async (trx) => {
     const row = await trx
       .selectFrom("oidc_profiles")
@@ -37,7 +38,7 @@ async function tell(deps: Deps, profileId: string, status: HealthStatus): Promis
     const before = row?.told_health ?? "up";
     if (!row || before === status) return undefined;
     await touchStore(trx, row.store_id);
-    const told = await trx
+    const reported = await trx
       .updateTable("oidc_profiles")
       .set({ told_health: status })
       .where("store_id", "=", row.store_id)
@@ -45,10 +46,10 @@ async function tell(deps: Deps, profileId: string, status: HealthStatus): Promis
       .where("told_health", "is not distinct from", row.told_health)
       .returningAll()
       .executeTakeFirst();
-    if (!told) return undefined;
-    const happening = profileEvent(deps, "oidc_profile.health_changed", profileOf(told));
+    if (!reported) return undefined;
+    const event = profileEvent(deps, "oidc_profile.health_changed", profileOf(reported));
     const changes = { health: { before, after: status } };
-    await noteEvents(trx, deps, byService(row.store_id), [{ ...happening, changes }]);
+    await noteEvents(trx, deps, byService(row.store_id), [{ ...event, changes }]);
     return row.store_id;
   });
   if (storeId !== undefined) deps.storage.changes.announce(storeId);
