@@ -8,7 +8,8 @@ import { connect as connectTls } from "node:tls";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { until } from "../../test/support/until.ts";
-import { type Connection, createEgress, type EgressDeps } from "./egress.ts";
+import type { ConnectTarget } from "./connect.ts";
+import { createEgress, type EgressDeps } from "./egress.ts";
 import { type EgressReason, egressFault, isEgressFault } from "./egress-message.ts";
 
 const PUBLIC = "93.184.216.34";
@@ -80,7 +81,7 @@ async function reasonOf(work: Promise<unknown>): Promise<EgressReason | "answere
 /** A door whose resolver and connections are only written down. */
 function closedDoor(resolve: () => Promise<string[]>, allowedOrigins: string[] = []) {
   const resolved: string[] = [];
-  const connections: Connection[] = [];
+  const connections: ConnectTarget[] = [];
   const deps: EgressDeps = {
     allowedOrigins,
     resolve: (host) => {
@@ -170,7 +171,7 @@ describe("a name is not connected to", () => {
 });
 
 /** A connection to this machine in place of one to the outside, which counts as secure at once. */
-function connectHere(port: number, connections: Connection[]): (to: Connection) => Socket {
+function connectHere(port: number, connections: ConnectTarget[]): (to: ConnectTarget) => Socket {
   return (to) => {
     connections.push(to);
     const socket = connectPlain({ host: "127.0.0.1", port });
@@ -182,7 +183,7 @@ function connectHere(port: number, connections: Connection[]): (to: Connection) 
 describe("a public name", () => {
   test("is resolved once, and what was checked is what is connected to (A51)", async () => {
     const { port } = await rawServer((socket) => socket.write(answerOf("{}")));
-    const connections: Connection[] = [];
+    const connections: ConnectTarget[] = [];
     let lookups = 0;
     const answer = await send(
       {
@@ -201,7 +202,7 @@ describe("a public name", () => {
 
   test("is resolved and checked again for every request", async () => {
     const { port } = await rawServer((socket) => socket.write(answerOf("{}")));
-    const connections: Connection[] = [];
+    const connections: ConnectTarget[] = [];
     let lookups = 0;
     const egress = createEgress({
       allowedOrigins: [],
@@ -236,7 +237,7 @@ describe("a name with several addresses", () => {
   const at = async (...addresses: string[]) => {
     const { port } = await rawServer((socket) => socket.write(answerOf("{}")));
     const tried: string[] = [];
-    const connect = ({ address, port }: Connection) => {
+    const connect = ({ address, port }: ConnectTarget) => {
       tried.push(address);
       return connectPlain({ host: address, port });
     };
@@ -265,7 +266,7 @@ describe("a name with several addresses", () => {
 test("a distant provider with several addresses has half of the time to connect for the first of them, not its part", async () => {
   const { port } = await rawServer((socket) => socket.write(answerOf("{}")));
   const tried: string[] = [];
-  const connect = ({ address }: Connection) => {
+  const connect = ({ address }: ConnectTarget) => {
     tried.push(address);
     const socket = connectPlain({ host: "127.0.0.1", port });
     // As long as a handshake over half the globe takes: more than a third of the time, less than half. Both are timers of one
@@ -283,7 +284,7 @@ test("a distant provider with several addresses has half of the time to connect 
 test("an address that does not answer leaves time for the next", async () => {
   const { port } = await rawServer((socket) => socket.write(answerOf("{}")));
   const tried: string[] = [];
-  const connect = ({ address }: Connection) => {
+  const connect = ({ address }: ConnectTarget) => {
     tried.push(address);
     const socket = connectPlain({ host: "127.0.0.1", port });
     if (tried.length > 1) setTimeout(() => socket.emit("secureConnect"), 20);

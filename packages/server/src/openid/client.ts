@@ -3,7 +3,7 @@ import type { Metadata, Send } from "./discovery.ts";
 import type { SigningKey } from "./keys.ts";
 
 /** Latchkey as the client of one identity provider. This folder knows no database, no store and no profile: profiles/ fills this in. */
-export type OpenidClient = {
+export type IdpClient = {
   clientId: string;
   metadata: Metadata;
   keys: KeySource;

@@ -24,12 +24,12 @@ export type Metadata = {
   readonly endSessionEndpoint?: string;
 };
 
-export type Document = Record<string, unknown>;
+export type JsonObject = Record<string, unknown>;
 
 export type DocumentReason = EgressReason | "redirected" | "status_not_200" | JsonRefusal;
 
 /** One document of an identity provider, or why there is none. */
-type Fetched = { document: Document; elapsedMs: number; dateMs: number | undefined } | DocumentFailure;
+type Fetched = { document: JsonObject; elapsedMs: number; dateMs: number | undefined } | DocumentFailure;
 
 /** `status` is null when there was no answer. */
 export type DocumentFailure = { reason: DocumentReason; status: number | null };
@@ -92,7 +92,7 @@ export const readAnswer = ({ headers, body }: EgressAnswer): ReadObject =>
     ? readObject(body)
     : { refusal: "not_json" };
 
-export function documentIn(answer: EgressAnswer): Document | undefined {
+export function documentIn(answer: EgressAnswer): JsonObject | undefined {
   const read = readAnswer(answer);
   return "document" in read ? read.document : undefined;
 }
@@ -101,7 +101,7 @@ export function documentIn(answer: EgressAnswer): Document | undefined {
 export type JsonRefusal = "not_json" | "duplicate_member" | "too_deep" | "lone_surrogate";
 
 /** `member`: in which of the object's members. */
-type ReadObject = { document: Document } | { refusal: JsonRefusal; member?: string };
+type ReadObject = { document: JsonObject } | { refusal: JsonRefusal; member?: string };
 
 /** A provider may name its claims as it likes: `constructor` and `__proto__` are names like others. */
 export function readObject(bytes: Uint8Array): ReadObject {
@@ -113,16 +113,16 @@ export function readObject(bytes: Uint8Array): ReadObject {
     : { refusal: "not_json" };
 }
 
-export const isObject = (value: unknown): value is Document =>
+export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-export const textOf = (document: Document, member: string): string | undefined => {
+export const textOf = (document: JsonObject, member: string): string | undefined => {
   const value = document[member];
   return typeof value === "string" && value !== "" ? value : undefined;
 };
 
 /** A list of texts; `undefined` when the member is not there; an empty list when it is something else. */
-export function textsOf(document: Document, member: string): string[] | undefined {
+export function textsOf(document: JsonObject, member: string): string[] | undefined {
   const value = document[member];
   if (value === undefined) return undefined;
   return Array.isArray(value) && value.every((item) => typeof item === "string") ? value : [];
@@ -136,7 +136,7 @@ export const ENDPOINTS = [
 ] as const;
 
 /** Only for documents that have passed the checks. */
-export function toMetadata(document: Document): Metadata {
+export function toMetadata(document: JsonObject): Metadata {
   const endSessionEndpoint = endSessionOf(document);
   return {
     issuer: textOf(document, "issuer") ?? "",
@@ -155,7 +155,7 @@ export function toMetadata(document: Document): Metadata {
  * Only beside the authorization endpoint: an administrator has seen that host, and browsers are sent there already. By the rules of
  * the other endpoints: a line break, which the URL parser passes over, cannot stand in the header that sends them.
  */
-function endSessionOf(document: Document): string | undefined {
+function endSessionOf(document: JsonObject): string | undefined {
   const [url = "", beside = ""] = [
     textOf(document, "end_session_endpoint"),
     textOf(document, "authorization_endpoint"),
@@ -168,7 +168,7 @@ function endSessionOf(document: Document): string | undefined {
 /** Asymmetric ones only: whoever can check a token must not be able to make one. */
 export const ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"];
 
-export const usableAlgorithms = (document: Document): string[] => {
+export const usableAlgorithms = (document: JsonObject): string[] => {
   const listed = textsOf(document, "id_token_signing_alg_values_supported") ?? [];
   return ALGORITHMS.filter((name) => listed.includes(name));
 };

@@ -1,9 +1,9 @@
 import { limits } from "../contract/limits.ts";
 import type { IdpAnswer, SignOnCheck, SignOnReason } from "../contract/sign-on-reasons.ts";
 import { type EgressAnswer, isEgressFault } from "../egress/egress-message.ts";
-import type { OpenidClient } from "./client.ts";
-import { type Document, readAnswer } from "./discovery.ts";
-import { refusalOf, saidIn, toIdpAnswer } from "./idp-answer.ts";
+import type { IdpClient } from "./client.ts";
+import { type JsonObject, readAnswer } from "./discovery.ts";
+import { refusalOf, errorIn, toIdpAnswer } from "./idp-answer.ts";
 
 /** The code of the identity provider's redirect, and the verifier and redirect URI that Latchkey used for it. */
 export type IdpGrant = { idpCode: string; idpVerifier: string; idpRedirectUri: string };
@@ -16,17 +16,17 @@ type ExchangeRefused = {
   answer: IdpAnswer;
   checks?: SignOnCheck[];
 };
-type Answered = { tokens: Document } | ExchangeRefused;
+type TokenAnswer = { tokens: JsonObject } | ExchangeRefused;
 /** `secret`: which of the two the provider accepted. */
-type Exchanged = { tokens: Document; secret: keyof Secrets } | ExchangeRefused;
+type CodeExchange = { tokens: JsonObject; secret: keyof Secrets } | ExchangeRefused;
 
-type Client = Pick<OpenidClient, "clientId" | "metadata" | "send">;
+type ExchangeClient = Pick<IdpClient, "clientId" | "metadata" | "send">;
 
 /**
  * Redeems a code at the identity provider. When the provider refuses the client secret and a next one is set, the next one is tried: so
  * a secret can be replaced there and here at different times without an outage. A code is sent a second time for no other reason.
  */
-export async function exchangeCode(client: Client, secrets: Secrets, grant: IdpGrant): Promise<Exchanged> {
+export async function exchangeCode(client: ExchangeClient, secrets: Secrets, grant: IdpGrant): Promise<CodeExchange> {
   const { current, next } = secrets;
   const first = await request(client, grant, current);
   if ("tokens" in first) return { ...first, secret: "current" };
@@ -36,10 +36,10 @@ export async function exchangeCode(client: Client, secrets: Secrets, grant: IdpG
 }
 
 async function request(
-  { clientId, metadata, send }: Client,
+  { clientId, metadata, send }: ExchangeClient,
   grant: IdpGrant,
   clientSecret: string,
-): Promise<Answered> {
+): Promise<TokenAnswer> {
   const form = new URLSearchParams({
     grant_type: "authorization_code",
     code: grant.idpCode,
@@ -74,11 +74,11 @@ async function request(
 }
 
 /** The body of a 5xx or a 429 is not read as a refusal: the provider did not answer the question. */
-function judge(answer: EgressAnswer, sent: readonly string[]): Answered {
+function judge(answer: EgressAnswer, sent: readonly string[]): TokenAnswer {
   const { status } = answer;
   const read = readAnswer(answer);
   const document = "document" in read ? read.document : undefined;
-  const said = saidIn(document);
+  const said = errorIn(document);
   const refusal = status < 500 && status !== 429 ? refusalOf(status, said) : undefined;
   if (refusal) return { reason: `token.${refusal}`, answer: toIdpAnswer("token", { status }, said, sent) };
   if (status === 200 && document) return { tokens: document };

@@ -15,7 +15,7 @@ import { newIdpClient, type ReadyClient } from "../../test/support/idp-client.ts
 import { show } from "../lib/show.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { Document } from "./discovery.ts";
+import type { JsonObject } from "./discovery.ts";
 import { type ExpectedNonce, verifyIdToken } from "./id-token.ts";
 
 /** ID tokens of a provider that signs whatever it likes. */
@@ -42,7 +42,7 @@ beforeEach(() => {
   client = newIdpClient({ idp, storage, clock });
 });
 
-const good = (changes: object = {}): Document => ({
+const good = (changes: object = {}): JsonObject => ({
   iss: idp.issuer,
   aud: idp.clientId,
   sub: "subject",
@@ -73,7 +73,7 @@ const rsa = rsaPair();
 const otherRsa = rsaPair();
 const p256 = () => generateKeyPairSync("ec", { namedCurve: "P-256" });
 const ed25519 = generateKeyPairSync("ed25519");
-const jwkOf = ({ publicKey }: KeyPairKeyObjectResult, more: object = {}): Document => ({
+const jwkOf = ({ publicKey }: KeyPairKeyObjectResult, more: object = {}): JsonObject => ({
   ...publicKey.export({ format: "jwk" }),
   ...more,
 });
@@ -134,7 +134,7 @@ function compact(
 }
 
 /** From now on the provider has these keys, and says that it signs with these algorithms. */
-function publish(algorithms: string[], keys: Document[]) {
+function publish(algorithms: string[], keys: JsonObject[]) {
   idp.hooks.discovery = (document) => ({ ...document, id_token_signing_alg_values_supported: algorithms });
   idp.hooks.keys = () => ({ keys });
 }

@@ -3,8 +3,8 @@ import { limits } from "../contract/limits.ts";
 import type { SignOnCheck, SignOnReason } from "../contract/sign-on-reasons.ts";
 import { type Clock, toIso } from "../lib/clock.ts";
 import { show } from "../lib/show.ts";
-import type { OpenidClient } from "./client.ts";
-import { type Document, readObject } from "./discovery.ts";
+import type { IdpClient } from "./client.ts";
+import { type JsonObject, readObject } from "./discovery.ts";
 import { isSignedBy } from "./keys.ts";
 import { evidenceOf } from "./refused-json.ts";
 
@@ -12,9 +12,9 @@ import { evidenceOf } from "./refused-json.ts";
  * Whether an ID token is what it says (OpenID Connect Core 3.1.3.7): which key, which algorithm and what the claims must be.
  */
 type TokenVerdict =
-  | { claims: Document; algorithm: string; checks: SignOnCheck[] }
+  | { claims: JsonObject; algorithm: string; checks: SignOnCheck[] }
   /** `refused`: what the provider has signed, where it was not the signature that failed. */
-  | { reason: SignOnReason; checks: SignOnCheck[]; refused?: Document };
+  | { reason: SignOnReason; checks: SignOnCheck[]; refused?: JsonObject };
 
 /** "not_sent": the direct flow, in which the storefront made the request; a check is never left out by an absent value. */
 export type ExpectedNonce = { value: string } | "not_sent";
@@ -30,12 +30,12 @@ export type Finding<Part extends string> = {
 export type SignaturePart = "malformed" | "json" | "encrypted" | "alg" | "key" | "keys_unread" | "signature";
 export type ClaimPart = "iss" | "aud" | "azp" | "exp" | "iat" | "nbf";
 
-export type Signed =
-  | { header: Document; payload: Document; findings: Finding<SignaturePart>[] }
+export type SignatureVerdict =
+  | { header: JsonObject; payload: JsonObject; findings: Finding<SignaturePart>[] }
   | { failed: SignaturePart; findings: Finding<SignaturePart>[] };
 
 /** All that the check of a token needs. */
-export type TokenClient = Omit<OpenidClient, "send">;
+export type TokenClient = Omit<IdpClient, "send">;
 
 const MAX_TOKEN_LENGTH = 64 * 1024;
 const MAX_KEY_ID_LENGTH = 1024;
@@ -99,7 +99,7 @@ export async function verifySignature(
   { keys, metadata }: Pick<TokenClient, "keys" | "metadata">,
   token: unknown,
   types: readonly string[],
-): Promise<Signed> {
+): Promise<SignatureVerdict> {
   const read = readCompact(token, types);
   if ("part" in read) return { failed: read.part, findings: [read] };
   const { signed, signature, header, payload } = read;
@@ -139,7 +139,7 @@ export async function verifySignature(
   return isSigned ? { header, payload, findings } : { failed: "signature", findings };
 }
 
-type Compact = { signed: Buffer; signature: Buffer; header: Document; payload: Document };
+type Compact = { signed: Buffer; signature: Buffer; header: JsonObject; payload: JsonObject };
 
 const malformed = (found: string): Finding<SignaturePart> => ({
   part: "malformed",
@@ -151,7 +151,7 @@ const malformed = (found: string): Finding<SignaturePart> => ({
 function readPart(
   part: "header" | "payload",
   bytes: Buffer,
-): { document: Document } | Finding<SignaturePart> {
+): { document: JsonObject } | Finding<SignaturePart> {
   const read = readObject(bytes);
   if ("document" in read) return read;
   const evidence = evidenceOf(read, part);
@@ -198,7 +198,7 @@ function readCompact(token: unknown, types: readonly string[]): Compact | Findin
  */
 export function judgeClaims(
   { clock, clientId, metadata: { issuer } }: Omit<TokenClient, "keys">,
-  { iss, aud, azp, exp, iat, nbf }: Document,
+  { iss, aud, azp, exp, iat, nbf }: JsonObject,
   { mayLackExp = false } = {},
 ): Finding<ClaimPart>[] {
   const nowMs = clock.now();

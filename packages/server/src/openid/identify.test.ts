@@ -4,7 +4,7 @@ import { type HostileIdp, startHostileIdp } from "../../test/support/hostile-idp
 import { newIdpClient, type ReadyClient } from "../../test/support/idp-client.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { Document } from "./discovery.ts";
+import type { JsonObject } from "./discovery.ts";
 import { identify } from "./identify.ts";
 
 /** From what a token endpoint answers to a person. */
@@ -29,7 +29,7 @@ beforeEach(() => {
 });
 
 /** The token endpoint's answer, with these claims in the ID token. */
-const tokensWith = (claims: object = {}, changes: object = {}): Document => ({
+const tokensWith = (claims: object = {}, changes: object = {}): JsonObject => ({
   access_token: "at",
   token_type: "Bearer",
   expires_in: 60,
@@ -46,14 +46,14 @@ const tokensWith = (claims: object = {}, changes: object = {}): Document => ({
   ...changes,
 });
 
-const identified = async (tokens: Document) => identify(await client(), tokens, { value: "nonce" });
+const identified = async (tokens: JsonObject) => identify(await client(), tokens, { value: "nonce" });
 
-const identityOf = async (tokens: Document) => {
+const identityOf = async (tokens: JsonObject) => {
   const result = await identified(tokens);
   return "identity" in result ? result.identity : result.reason;
 };
 
-const reasonFor = async (tokens: Document) => {
+const reasonFor = async (tokens: JsonObject) => {
   const result = await identified(tokens);
   return "reason" in result ? result.reason : undefined;
 };

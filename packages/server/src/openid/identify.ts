@@ -2,8 +2,8 @@ import { limits } from "../contract/limits.ts";
 import type { IdpAnswer, SignOnCheck, SignOnReason } from "../contract/sign-on-reasons.ts";
 import { parseEmail } from "../lib/email-address.ts";
 import { show } from "../lib/show.ts";
-import type { OpenidClient } from "./client.ts";
-import { type Document, textOf } from "./discovery.ts";
+import type { IdpClient } from "./client.ts";
+import { type JsonObject, textOf } from "./discovery.ts";
 import { type ExpectedNonce, isIdpSession, verifyIdToken } from "./id-token.ts";
 import { fetchUserinfo } from "./userinfo.ts";
 
@@ -28,8 +28,8 @@ type Identified =
 
 /** From the token endpoint's answer to a person. UserInfo is asked only when the ID token has no e-mail. */
 export async function identify(
-  client: OpenidClient,
-  tokens: Document,
+  client: IdpClient,
+  tokens: JsonObject,
   nonce: ExpectedNonce,
 ): Promise<Identified> {
   const { metadata } = client;
@@ -60,7 +60,7 @@ export async function identify(
   const own = verdict.claims;
   const subject = own.sub as string;
 
-  let userinfo: Document = {};
+  let userinfo: JsonObject = {};
   if (!hasEmail(own) && metadata.userinfoEndpoint !== null && accessToken !== undefined) {
     const answer = await fetchUserinfo(client, accessToken, subject);
     if ("reason" in answer) return refuse(answer.reason, answer.evidence, answer.answer);
@@ -99,10 +99,10 @@ export async function identify(
 const SIGNED = { expected: "signed by the provider, for this client", found: "so signed" };
 
 /** Of whatever kind: an e-mail that is there and unusable is a fault to be seen, not one to be looked for elsewhere. */
-const hasEmail = ({ email }: Document): boolean => email !== undefined && email !== null && email !== "";
+const hasEmail = ({ email }: JsonObject): boolean => email !== undefined && email !== null && email !== "";
 
 /** Nobody is refused for a name that we cannot show. */
-function nameOf(claims: Document): string | null {
+function nameOf(claims: JsonObject): string | null {
   const name = textOf(claims, "name")?.trim() ?? "";
   const isName = name !== "" && name.length <= limits.nameLength && /^[^\p{Cc}\p{Zl}\p{Zp}]*$/u.test(name);
   return isName ? name : null;

@@ -1,6 +1,6 @@
 import type { IdpAnswer, SignOnReason } from "../contract/sign-on-reasons.ts";
 import { show } from "../lib/show.ts";
-import { type Document, textOf } from "./discovery.ts";
+import { type JsonObject, textOf } from "./discovery.ts";
 
 /** What a provider says of a failure: kept as evidence, and read for the few things that an administrator can put right. */
 
@@ -16,9 +16,9 @@ const safely = (text: string, sent: readonly string[], maxLength: number): strin
   return show(without.replace(SECRET, "(left out)"), maxLength);
 };
 
-type Said = { error: string | undefined; description: string | undefined };
+type IdpError = { error: string | undefined; description: string | undefined };
 
-export const saidIn = (document: Document | undefined): Said => ({
+export const errorIn = (document: JsonObject | undefined): IdpError => ({
   error: document && textOf(document, "error"),
   description: document && textOf(document, "error_description"),
 });
@@ -26,7 +26,7 @@ export const saidIn = (document: Document | undefined): Said => ({
 export const toIdpAnswer = (
   call: IdpAnswer["call"],
   { status = null, fault = null }: { status?: number | null; fault?: string | null },
-  { error, description }: Partial<Said> = {},
+  { error, description }: Partial<IdpError> = {},
   sent: readonly string[] = [],
 ): IdpAnswer => ({
   call,
@@ -39,7 +39,7 @@ export const toIdpAnswer = (
 const ABOUT_REDIRECT_URI = /redirect[_ ]?ur[il]|callback ur[il]/i;
 
 /** What an error in the redirect means, where its words are known. */
-export function reasonOfRedirect({ error, description = "" }: Said): SignOnReason {
+export function reasonOfRedirect({ error, description = "" }: IdpError): SignOnReason {
   // In capitals alone: French for "by" is spelt the same.
   if (/pushed authorization|request_uri|request object/i.test(description) || /\bPAR\b/.test(description))
     return "idp_error.par_required";
@@ -64,7 +64,7 @@ type TokenRefusal =
  * What an error of the token endpoint means. Of an unknown or wrongly shown client some say `invalid_client` with 400, others
  * `unauthorized_client` with 401 or 403; with 400 that is about the grant (RFC 6749 5.2).
  */
-export function refusalOf(status: number, { error, description = "" }: Said): TokenRefusal | undefined {
+export function refusalOf(status: number, { error, description = "" }: IdpError): TokenRefusal | undefined {
   const isClient =
     status === 401 || error === "invalid_client" || (status === 403 && error === "unauthorized_client");
   if (isClient) return wantsAnotherMethod(description) ? "method_refused" : "client_refused";
@@ -75,7 +75,7 @@ export function refusalOf(status: number, { error, description = "" }: Said): To
   return error === "invalid_scope" ? "scope" : "refused";
 }
 
-/** Said of this client, and not as one of several things that may be wrong. */
+/** IdpError of this client, and not as one of several things that may be wrong. */
 const wantsAnotherMethod = (description: string): boolean =>
   /client_assertion_type is missing|supports client authentication method|token_endpoint_auth_method/i.test(
     description,

@@ -1,7 +1,7 @@
 import { constants, createPublicKey, type KeyObject, verify } from "node:crypto";
 import { limits } from "../contract/limits.ts";
 import { isEs256 } from "../lib/es256.ts";
-import { type Document, isObject } from "./discovery.ts";
+import { type JsonObject, isObject } from "./discovery.ts";
 
 /** A key that may sign ID tokens. It is only ever used with an algorithm of its own kind. */
 export type SigningKey = { kid: string | undefined; algorithms: string[]; key: KeyObject };
@@ -10,7 +10,7 @@ export type SigningKey = { kid: string | undefined; algorithms: string[]; key: K
  * The usable keys of a JWKS, or undefined when the document is not a JWKS. Keys for encryption, symmetric keys, private members and
  * whatever cannot be read are passed over: decoys are common, and no reason to refuse the rest.
  */
-export function readKeys(document: Document): SigningKey[] | undefined {
+export function readKeys(document: JsonObject): SigningKey[] | undefined {
   const { keys } = document;
   if (!Array.isArray(keys) || keys.length > limits.keys) return undefined;
   return keys.flatMap((jwk) => {
@@ -19,7 +19,7 @@ export function readKeys(document: Document): SigningKey[] | undefined {
   });
 }
 
-function readKey(jwk: Document): SigningKey | undefined {
+function readKey(jwk: JsonObject): SigningKey | undefined {
   if (jwk.use !== undefined && jwk.use !== "sig") return undefined;
   if (jwk.key_ops !== undefined && !(Array.isArray(jwk.key_ops) && jwk.key_ops.includes("verify")))
     return undefined;
@@ -48,7 +48,7 @@ function isSound({ asymmetricKeyDetails: { modulusLength, publicExponent } = {} 
 }
 
 /** One key, one kind of algorithm (RFC 8725 3.1): the key says which, the token's header never does. */
-function algorithmsOf({ kty, crv, alg }: Document): string[] {
+function algorithmsOf({ kty, crv, alg }: JsonObject): string[] {
   const ofKind =
     kty === "RSA"
       ? ["RS256", "PS256"]
@@ -72,13 +72,13 @@ export function selectKey(
   return fitting.length === 1 ? fitting[0] : undefined;
 }
 
-type Check = (key: KeyObject, signed: Buffer, signature: Buffer) => boolean;
+type SignatureCheck = (key: KeyObject, signed: Buffer, signature: Buffer) => boolean;
 
 const PSS = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST };
-const checkEdDsa: Check = (key, signed, signature) => verify(null, signed, key, signature);
+const checkEdDsa: SignatureCheck = (key, signed, signature) => verify(null, signed, key, signature);
 
 /** RFC 7518 3.3 to 3.5, RFC 8037 3.1. Any other algorithm checks nothing, and fits nothing. */
-const CHECKS: Record<string, Check> = {
+const CHECKS: Record<string, SignatureCheck> = {
   RS256: (key, signed, signature) => verify("sha256", signed, key, signature),
   PS256: (key, signed, signature) => verify("sha256", signed, { key, ...PSS }, signature),
   ES256: isEs256,

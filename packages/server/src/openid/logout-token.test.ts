@@ -5,8 +5,8 @@ import { type HostileIdp, startHostileIdp } from "../../test/support/hostile-idp
 import { newIdpClient } from "../../test/support/idp-client.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { OpenidClient } from "./client.ts";
-import type { Document } from "./discovery.ts";
+import type { IdpClient } from "./client.ts";
+import type { JsonObject } from "./discovery.ts";
 import { verifyIdToken } from "./id-token.ts";
 import { verifyLogoutToken } from "./logout-token.ts";
 
@@ -17,7 +17,7 @@ const clock = handClock();
 const nowSeconds = () => clock.now() / 1000;
 let idp: HostileIdp;
 let storage: Storage;
-let client: OpenidClient;
+let client: IdpClient;
 
 beforeAll(async () => {
   idp = await startHostileIdp();
@@ -33,7 +33,7 @@ beforeEach(async () => {
   client = await newIdpClient({ idp, storage, clock })();
 });
 
-const good = (changes: object = {}): Document => ({
+const good = (changes: object = {}): JsonObject => ({
   iss: idp.issuer,
   aud: idp.clientId,
   iat: nowSeconds(),

@@ -1,6 +1,6 @@
 import type { SignOnCheck } from "../contract/sign-on-reasons.ts";
 import { show } from "../lib/show.ts";
-import { type Document, isObject, type Metadata } from "./discovery.ts";
+import { type JsonObject, isObject, type Metadata } from "./discovery.ts";
 import {
   type ClaimPart,
   type Finding,
@@ -88,7 +88,7 @@ const refused = (failed: LogoutPart, findings: Finding<string>[], isSigned: bool
 });
 
 /** A jti must be there but is not remembered: a token ends what began before it was issued, twice no more than once. */
-function judgeLogout({ events, nonce, sub, sid, jti }: Document): Finding<LogoutPart>[] {
+function judgeLogout({ events, nonce, sub, sid, jti }: JsonObject): Finding<LogoutPart>[] {
   return [
     { part: "events", passed: isObject(events) && isObject(events[EVENT]) },
     { part: "nonce", passed: nonce === undefined },

@@ -1,10 +1,10 @@
 import { type ConsoleTopic, type KnownProvider, knownProviders } from "../contract/known-providers.ts";
 import { signOnReasonEntry } from "../contract/sign-on-reasons.ts";
-import { type Document, textOf } from "./discovery.ts";
+import { type JsonObject, textOf } from "./discovery.ts";
 import { type Check, type RequirementId, SIGN_WITH } from "./requirements.ts";
 
 /** Which provider it is, as far as its document gives it away. */
-export const recognise = (document: Document): KnownProvider | null =>
+export const recognise = (document: JsonObject): KnownProvider | null =>
   knownProviders.find(({ recognisedBy }) =>
     recognisedBy.some((marks) =>
       Object.entries(marks).every(([member, pattern]) => pattern.test(textOf(document, member) ?? "")),

@@ -2,9 +2,9 @@ import { limits } from "../contract/limits.ts";
 import { show } from "../lib/show.ts";
 import type { JsonRefusal } from "./discovery.ts";
 
-type Evidence = { expected: string; found: string };
+type JsonEvidence = { expected: string; found: string };
 
-const EVIDENCE: Record<Exclude<JsonRefusal, "not_json">, Evidence> = {
+const EVIDENCE: Record<Exclude<JsonRefusal, "not_json">, JsonEvidence> = {
   duplicate_member: { expected: "each member once", found: "a member twice" },
   too_deep: { expected: `at most ${limits.jsonDepth} levels of JSON`, found: "more levels" },
   lone_surrogate: { expected: "whole characters", found: "half of a surrogate pair" },
@@ -17,7 +17,7 @@ const EVIDENCE: Record<Exclude<JsonRefusal, "not_json">, Evidence> = {
 export function evidenceOf(
   { refusal, member }: { refusal: JsonRefusal; member?: string },
   part?: "header" | "payload",
-): Evidence | undefined {
+): JsonEvidence | undefined {
   if (refusal === "not_json") return undefined;
   const { expected, found } = EVIDENCE[refusal];
   const place = [

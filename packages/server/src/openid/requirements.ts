@@ -1,7 +1,7 @@
 import { isAllowedUrl } from "../egress/address-rules.ts";
 import { show } from "../lib/show.ts";
 import {
-  type Document,
+  type JsonObject,
   ENDPOINTS,
   isIssuerOf,
   textOf,
@@ -45,7 +45,7 @@ export const NONCE_SENT =
 
 type Examined = {
   discoveryUrl: string;
-  document: Document;
+  document: JsonObject;
   /** `undefined`: the keys could not be read. */
   keys: readonly SigningKey[] | undefined;
   allowedOrigins: readonly string[];
@@ -142,7 +142,7 @@ function judgeCompatible({ discoveryUrl, document, keys, allowedOrigins }: Exami
   return met(`The document is complete and agrees with its address. Signing keys: ${fitting.length}.`);
 }
 
-function judgeCodeFlow(document: Document): Judged {
+function judgeCodeFlow(document: JsonObject): Judged {
   const remedy = "Allow the response type `code` and the grant `authorization_code` for this client.";
   const barriers = ["require_pushed_authorization_requests", "require_signed_request_object"].filter(
     (member) => document[member] === true,
@@ -159,7 +159,7 @@ function judgeCodeFlow(document: Document): Judged {
 }
 
 /** Both lists may leave out what there is (Discovery 3), so a sign-on is the only proof that there is no e-mail. */
-function judgeEmail(document: Document): Judged {
+function judgeEmail(document: JsonObject): Judged {
   const scopes = textsOf(document, "scopes_supported");
   const claims = textsOf(document, "claims_supported");
   if (scopes?.includes("email") && claims?.includes("email"))
@@ -176,7 +176,7 @@ function judgeEmail(document: Document): Judged {
 }
 
 /** An absent list means that the default applies (Discovery 3), which for all of ours is what we need. */
-function judgeList(document: Document, member: string, needed: string, remedy: string): Judged {
+function judgeList(document: JsonObject, member: string, needed: string, remedy: string): Judged {
   const listed = textsOf(document, member);
   if (listed === undefined) return met(`${member} is not listed, which means ${needed}.`);
   return listed.includes(needed)

@@ -2,26 +2,26 @@ import { limits } from "../contract/limits.ts";
 import type { IdpAnswer, SignOnReason } from "../contract/sign-on-reasons.ts";
 import { type EgressAnswer, isEgressFault } from "../egress/egress-message.ts";
 import { show } from "../lib/show.ts";
-import type { OpenidClient } from "./client.ts";
-import { ALGORITHMS, type Document, documentIn, readAnswer } from "./discovery.ts";
-import { type Finding, isUnexpired, type Signed, showInstant, verifySignature } from "./id-token.ts";
-import { saidIn, toIdpAnswer } from "./idp-answer.ts";
+import type { IdpClient } from "./client.ts";
+import { ALGORITHMS, type JsonObject, documentIn, readAnswer } from "./discovery.ts";
+import { type Finding, isUnexpired, type SignatureVerdict, showInstant, verifySignature } from "./id-token.ts";
+import { errorIn, toIdpAnswer } from "./idp-answer.ts";
 import { evidenceOf } from "./refused-json.ts";
 
 type UserinfoReason = Extract<SignOnReason, `userinfo.${string}`>;
 /** Both sides of what was compared; nothing where no two things were. */
-type Evidence = { expected?: string; found?: string };
-type Refused = { reason: UserinfoReason; answer: IdpAnswer; evidence?: Evidence };
-type Unusable = { reason: UserinfoReason; evidence?: Evidence };
-type Claims = { claims: Document; isSigned?: true };
-type Userinfo = Claims | Refused;
+type UserinfoEvidence = { expected?: string; found?: string };
+type Refused = { reason: UserinfoReason; answer: IdpAnswer; evidence?: UserinfoEvidence };
+type Unusable = { reason: UserinfoReason; evidence?: UserinfoEvidence };
+type UserinfoClaims = { claims: JsonObject; isSigned?: true };
+type Userinfo = UserinfoClaims | Refused;
 
 /**
  * What the UserInfo endpoint says of the ID token's subject. About anybody else it says nothing that we may use (Core
  * 5.3.2). Plain or signed; claims that it points to elsewhere are not fetched: that would let it send us anywhere.
  */
 export async function fetchUserinfo(
-  client: OpenidClient,
+  client: IdpClient,
   accessToken: string,
   subject: string,
 ): Promise<Userinfo> {
@@ -38,7 +38,7 @@ export async function fetchUserinfo(
     });
     const read = await readClaims(client, answer);
     if ("reason" in read) {
-      const said = saidIn(documentIn(answer));
+      const said = errorIn(documentIn(answer));
       const { status } = answer;
       return { ...read, answer: toIdpAnswer("userinfo", { status }, said, [accessToken]) };
     }
@@ -50,7 +50,7 @@ export async function fetchUserinfo(
   }
 }
 
-async function readClaims(client: OpenidClient, answer: EgressAnswer): Promise<Claims | Unusable> {
+async function readClaims(client: IdpClient, answer: EgressAnswer): Promise<UserinfoClaims | Unusable> {
   if (answer.status !== 200) return { reason: "userinfo.unavailable" };
   if (/^application\/jwt\s*(;|$)/i.test(answer.headers["content-type"] ?? ""))
     return readSigned(client, answer.body.toString("latin1").trim());
@@ -61,7 +61,7 @@ async function readClaims(client: OpenidClient, answer: EgressAnswer): Promise<C
 }
 
 /** Whom it is from and for is looked at where it says so, as it should (Core 5.3.2), and so is its end. */
-async function readSigned(client: OpenidClient, token: string): Promise<Claims | Unusable> {
+async function readSigned(client: IdpClient, token: string): Promise<UserinfoClaims | Unusable> {
   const { keys, clientId, clock } = client;
   // The list of algorithms in the metadata is for ID tokens; UserInfo has a list of its own, which is not read.
   const metadata = { ...client.metadata, signingAlgorithms: ALGORITHMS };
@@ -92,7 +92,7 @@ async function readSigned(client: OpenidClient, token: string): Promise<Claims |
 }
 
 /** Whose signature it has was not established: the last thing that was looked at says why. */
-function unusable({ failed, findings }: Extract<Signed, { failed: unknown }>): Unusable {
+function unusable({ failed, findings }: Extract<SignatureVerdict, { failed: unknown }>): Unusable {
   if (failed === "keys_unread") return { reason: "userinfo.unavailable" };
   const { part: _, passed: __, ...evidence } = findings.at(-1) as Finding<string>;
   if (failed === "encrypted" || failed === "malformed" || failed === "json")

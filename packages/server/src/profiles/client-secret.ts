@@ -6,7 +6,7 @@ import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { reseal, seal, unseal } from "../lib/seal.ts";
-import type { OpenidClient } from "../openid/client.ts";
+import type { IdpClient } from "../openid/client.ts";
 import { exchangeCode, type IdpGrant, type Secrets } from "../openid/exchange.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -37,7 +37,7 @@ type Deps = { storage: Storage; clock: Clock; keyring: Keyring; calls: Pick<Call
 export async function exchangeWithSecrets(
   deps: Deps,
   profile: Profile,
-  client: OpenidClient,
+  client: IdpClient,
   grant: IdpGrant,
 ): ReturnType<typeof exchangeCode> {
   const secrets = openSecrets(deps, profile);

@@ -1,6 +1,6 @@
 import { originsFor } from "../lib/allowed-origins.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { KeySource, OpenidClient } from "../openid/client.ts";
+import type { KeySource, IdpClient } from "../openid/client.ts";
 import type { DocumentFailure, Metadata, Send } from "../openid/discovery.ts";
 import { examine, type Report } from "../openid/doctor.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -85,7 +85,7 @@ export class Directory {
   }
 
   /** Latchkey as the client of the profile's provider. */
-  clientOf(profile: Profile, metadata: Metadata, purpose?: KeyPurpose): OpenidClient {
+  clientOf(profile: Profile, metadata: Metadata, purpose?: KeyPurpose): IdpClient {
     const { calls, clock } = this.#deps;
     return {
       clientId: profile.client_id,

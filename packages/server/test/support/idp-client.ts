@@ -1,5 +1,5 @@
 import { createEgress } from "../../src/egress/egress.ts";
-import type { OpenidClient } from "../../src/openid/client.ts";
+import type { IdpClient } from "../../src/openid/client.ts";
 import type { Metadata } from "../../src/openid/discovery.ts";
 import { createCalls } from "../../src/profiles/calls.ts";
 import { createDirectory } from "../../src/profiles/directory.ts";
@@ -11,7 +11,7 @@ import type { HostileIdp } from "./hostile-idp.ts";
 type Given = { idp: HostileIdp; storage: Storage; clock: HandClock; callMs?: number };
 
 /** Latchkey as a client of the hostile provider, by the given metadata; without it, the provider's document is read when it is old. */
-export type ReadyClient = (metadata?: Metadata) => Promise<OpenidClient>;
+export type ReadyClient = (metadata?: Metadata) => Promise<IdpClient>;
 
 export function newIdpClient({ idp, storage, clock, callMs }: Given): ReadyClient {
   const allowedOrigins = [idp.origin];
