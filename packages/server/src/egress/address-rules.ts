@@ -12,7 +12,9 @@ export function isAllowedUrl(text: string, allowedOrigins: readonly string[]): b
   return url.protocol === "https:" && url.port === "" && isHostName(url.hostname);
 }
 
-/** At least two labels of letters, digits and hyphens, the last not a number. An IP address in any spelling is refused. */
+/**
+ * At least two labels of letters, digits and hyphens, the last not a number. An IP address in any spelling is refused.
+ */
 function isHostName(host: string): boolean {
   if (host.length > 253 || isIP(host) !== 0) return false;
   const labels = host.split(".");
@@ -41,7 +43,8 @@ const NOT_PUBLIC_V4 = [
   ["224.0.0.0", 4],
   ["240.0.0.0", 4],
 ] as const;
-// Global unicast is 2000::/3. Inside it these are not public: tunnels that carry IPv4 addresses, benchmarks, documentation.
+// Global unicast is 2000::/3. Inside it these are not public: tunnels that carry IPv4 addresses, benchmarks,
+// documentation.
 const NOT_PUBLIC_V6 = [
   ["2001::", 23],
   ["2001:db8::", 32],

@@ -29,8 +29,9 @@ type OpenRequest = { url: URL; isAllowed: boolean; deadlineMs: number };
 const MAX_ADDRESSES = 3;
 
 /**
- * Tries the addresses in turn, so that one dead address does not make a provider dead. They share the time to connect: each gets half of
- * what is left, so that a distant provider is reached at its first address, and the last one gets the rest.
+ * Tries the addresses in turn, so that one dead address does not make a provider dead. They share the time to connect:
+ * each gets half of what is left, so that a distant provider is reached at its first address, and the last one gets the
+ * rest.
  */
 export async function openConnection(deps: ConnectDeps, request: OpenRequest): Promise<OpenConnection> {
   const { url, deadlineMs } = request;

@@ -9,7 +9,10 @@ export type EgressRequest = {
   cutsAnswer?: true;
   /** The store that the request is for: an origin may be allowed for one store alone. */
   storeId?: string;
-  /** The owner of the connection, usually a profile: its kept connections may be used. Without it the connection is used once. */
+  /**
+   * The owner of the connection, usually a profile: its kept connections may be used. Without it the connection is used
+   * once.
+   */
   keptFor?: string;
 };
 

@@ -8,16 +8,20 @@ import { exchange } from "./http-exchange.ts";
 import { createKeptConnections } from "./kept-connections.ts";
 
 /**
- * The only way out: every request to an identity provider or to a webhook's receiver is checked here, at every use and not only when a
- * profile is saved. The URL must be https on port 443 with a plain ASCII host name, or have an origin that the operator allows. The name
- * is resolved once, every address must be public, and the connection is made to the address that was checked. No redirect is followed, no
- * proxy of the environment is used, and time and size have limits. A connection is used again for half a minute at most, by the same
- * profile for the same origin, and only where the request asks for that. No request is sent twice.
+ * The only way out: every request to an identity provider or to a webhook's receiver is checked here, at every use and
+ * not only when a profile is saved. The URL must be https on port 443 with a plain ASCII host name, or have an origin
+ * that the operator allows. The name is resolved once, every address must be public, and the connection is made to the
+ * address that was checked. No redirect is followed, no proxy of the environment is used, and time and size have
+ * limits. A connection is used again for half a minute at most, by the same profile for the same origin, and only where
+ * the request asks for that. No request is sent twice.
  */
 export type Egress = { send(request: EgressRequest): Promise<EgressAnswer> };
 
 export type EgressDeps = {
-  /** Origins that are allowed although they are http, on another port or inside. The operator sets them; each may be for a purpose or a store. */
+  /**
+   * Origins that are allowed although they are http, on another port or inside. The operator sets them; each may be for
+   * a purpose or a store.
+   */
   allowedOrigins: readonly string[];
   purpose?: OriginUse["purpose"];
   resolve?: (host: string) => Promise<string[]>;

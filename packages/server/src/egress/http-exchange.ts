@@ -6,7 +6,7 @@ import { type EgressAnswer, type EgressRequest, egressFault, isEgressFault } fro
 /** `isClean`: the answer was complete, no byte followed it, and the connection may carry another request. */
 type HttpExchange = { answer: Omit<EgressAnswer, "elapsedMs">; isClean: boolean };
 
-/** One request and its answer on an open connection. */
+/** Sends a request on an open connection and reads its answer. */
 export function exchange(
   socket: Socket,
   url: URL,
@@ -63,8 +63,8 @@ const isClosedSoon = (keepAlive = ""): boolean => /\btimeout\s*=\s*"?0*[01]\b/i.
 const LAST_CHUNK = "0\r\n\r\n";
 
 /**
- * Counts the bytes of the socket beside Node's parser. The parser discards the beginning of a second answer behind the first, and the
- * rest of it would be taken for the answer to the next request.
+ * Counts the bytes of the socket beside Node's parser. The parser discards the beginning of a second answer behind the
+ * first, and the rest of it would be taken for the answer to the next request.
  */
 function createReceived() {
   let head = "";

@@ -13,7 +13,10 @@ afterEach(() => {
 
 type Talk = (socket: Socket, count: number) => void;
 
-/** A server that speaks by hand, as often on one connection as it is asked there. The requests of these tests have no body. */
+/**
+ * A server without Node's parser, which answers every request of a connection. The requests of these tests have no
+ * body.
+ */
 async function server(talk: Talk) {
   const sockets: Socket[] = [];
   const requests: string[] = [];
@@ -46,7 +49,7 @@ const answerOf = (count: number, ...headers: string[]) => {
 const inChunks = (count: number) =>
   `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\nanswer ${count}\r\n0\r\n\r\n`;
 
-/** A door, the answers that come through it, one for each URL, one after the other, and our ends of its connections. */
+/** An egress, the answers to one request per URL in turn, and the client's ends of its connections. */
 function door(deps: EgressDeps) {
   const ends: Socket[] = [];
   const egress = createEgress({

@@ -2,9 +2,10 @@ import type { Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
 /**
- * Connections whose last answer was read completely, kept for the next request of the same profile to the same origin. A connection goes
- * to an address that was checked, so it is replaced after 30 seconds, because a name may move. An idle connection is kept for a second,
- * which usual servers exceed, because a request on a connection that the server closes is lost (docs/adr/0019).
+ * Connections whose last answer was read completely, kept for the next request of the same profile to the same origin.
+ * A connection goes to an address that was checked, so it is replaced after 30 seconds, because a name may move. An
+ * idle connection is kept for a second, which usual servers exceed, because a request on a connection that the server
+ * closes is lost (docs/adr/0019).
  */
 type KeptConnections = {
   /** A connection that is still open. The caller owns it from now on. */

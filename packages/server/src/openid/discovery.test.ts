@@ -32,7 +32,7 @@ describe("the address of a discovery document", () => {
     [`${URL_OF_IT}/?appid=1`, `${URL_OF_IT}?appid=1`],
     ["https://idp.example/tenant/?appid=1", `https://idp.example/tenant${SUFFIX}?appid=1`],
     ["https://idp.example?at=/a/", `${URL_OF_IT}?at=/a/`],
-    // The suffix stands behind the path, and is not put between host and path (R122).
+    // The suffix follows the path; it is not put between host and path (R122).
     [
       "https://idp.example/.well-known/oauth-authorization-server/tenant",
       `https://idp.example/.well-known/oauth-authorization-server/tenant${SUFFIX}`,

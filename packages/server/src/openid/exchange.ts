@@ -3,7 +3,7 @@ import type { IdpAnswer, SignOnCheck, SignOnReason } from "../contract/sign-on-r
 import { type EgressAnswer, isEgressFault } from "../egress/egress-message.ts";
 import type { IdpClient } from "./client.ts";
 import { type JsonObject, readAnswer } from "./discovery.ts";
-import { refusalOf, errorIn, toIdpAnswer } from "./idp-answer.ts";
+import { errorIn, refusalOf, toIdpAnswer } from "./idp-answer.ts";
 
 /** The code of the identity provider's redirect, and the verifier and redirect URI that Latchkey used for it. */
 export type IdpGrant = { idpCode: string; idpVerifier: string; idpRedirectUri: string };
@@ -23,10 +23,15 @@ type CodeExchange = { tokens: JsonObject; secret: keyof Secrets } | ExchangeRefu
 type ExchangeClient = Pick<IdpClient, "clientId" | "metadata" | "send">;
 
 /**
- * Redeems a code at the identity provider. When the provider refuses the client secret and a next one is set, the next one is tried: so
- * a secret can be replaced there and here at different times without an outage. A code is sent a second time for no other reason.
+ * Redeems a code at the identity provider. When the provider refuses the client secret and a next one is set, the next
+ * one is tried: so a secret can be replaced there and here at different times without an outage. A code is sent a
+ * second time for no other reason.
  */
-export async function exchangeCode(client: ExchangeClient, secrets: Secrets, grant: IdpGrant): Promise<CodeExchange> {
+export async function exchangeCode(
+  client: ExchangeClient,
+  secrets: Secrets,
+  grant: IdpGrant,
+): Promise<CodeExchange> {
   const { current, next } = secrets;
   const first = await request(client, grant, current);
   if ("tokens" in first) return { ...first, secret: "current" };
@@ -102,7 +107,9 @@ const ENCODED: SignOnCheck = {
 const isEncoded = (clientId: string, clientSecret: string): boolean =>
   [clientId, clientSecret].some((text) => formEncoded(text).replaceAll("%20", " ") !== text);
 
-/** A space as `%20`: decoders of forms read it as they read `+`, and decoders of percent signs alone would keep the `+`. */
+/**
+ * A space as `%20`: decoders of forms read it as they read `+`, and decoders of percent signs alone would keep the `+`.
+ */
 const formEncoded = (text: string): string => inForm(text).replaceAll("+", "%20");
 
 /** As a form has it, with `+` for a space. */

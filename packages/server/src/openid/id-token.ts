@@ -8,18 +8,19 @@ import { type JsonObject, readObject } from "./discovery.ts";
 import { isSignedBy } from "./keys.ts";
 import { evidenceOf } from "./refused-json.ts";
 
-/**
- * Whether an ID token is what it says (OpenID Connect Core 3.1.3.7): which key, which algorithm and what the claims must be.
- */
+/** The check of an ID token (OpenID Connect Core 3.1.3.7): key, algorithm, signature and claims. */
 type TokenVerdict =
   | { claims: JsonObject; algorithm: string; checks: SignOnCheck[] }
-  /** `refused`: what the provider has signed, where it was not the signature that failed. */
+  /** `refused`: the claims of a token with a good signature that failed another check. */
   | { reason: SignOnReason; checks: SignOnCheck[]; refused?: JsonObject };
 
-/** "not_sent": the direct flow, in which the storefront made the request; a check is never left out by an absent value. */
+/**
+ * "not_sent": the direct flow, in which the storefront made the request. An explicit value, so that no absent value
+ * skips the check.
+ */
 export type ExpectedNonce = { value: string } | "not_sent";
 
-/** One thing that was looked at, without the kind of token that it was looked at in. */
+/** A check, for any kind of token. */
 export type Finding<Part extends string> = {
   part: Part;
   passed: boolean;
@@ -81,7 +82,7 @@ export async function verifyIdToken(
 const toChecks = (findings: Finding<string>[]): SignOnCheck[] =>
   findings.map(({ part, ...rest }) => ({ check: `id_token.${part}`, ...rest }));
 
-/** What stands behind the first failure was never established, so nobody is told of it. */
+/** The findings up to the first failure. Later ones rest on what failed, so they are not recorded. */
 export function upToFailure<Part extends string>(
   findings: Finding<Part>[],
 ): { failed: Part | undefined; findings: Finding<Part>[] } {
@@ -91,9 +92,9 @@ export function upToFailure<Part extends string>(
 }
 
 /**
- * The part that ID tokens and logout tokens have in common. The provider's metadata says which algorithms may be used, its
- * key set says which keys; the header only picks one of them, and keys or addresses that it brings along are not
- * looked at (RFC 8725 3.1, 3.10).
+ * The part that ID tokens, logout tokens and signed UserInfo have in common. The metadata says which algorithms are
+ * allowed, the key set says which keys. The header only selects one of them; keys and addresses in the header are
+ * ignored (RFC 8725 3.1, 3.10).
  */
 export async function verifySignature(
   { keys, metadata }: Pick<TokenClient, "keys" | "metadata">,
@@ -129,8 +130,8 @@ export async function verifySignature(
 
   let isSigned = isSignedBy(key, alg, signed, signature);
   if (!isSigned) {
-    // The provider may have replaced the key under the same `kid`. The keys are compared, because another sign-on may have read the
-    // key set in the meantime; then this read does nothing.
+    // The provider may have replaced the key under the same `kid`. The keys are compared, because another sign-on may
+    // have read the key set in the meantime; then this read does nothing.
     await keys.reread();
     const current = await keys.keyFor(kid, alg);
     isSigned = current !== undefined && current !== key && isSignedBy(current, alg, signed, signature);
@@ -160,7 +161,7 @@ function readPart(
     : malformed(`a ${part} that is not one plain JSON object`);
 }
 
-/** Only the compact form, only one spelling of it, and nothing that would have to be understood but is not. */
+/** Accepts the compact form in its canonical spelling only, and no header extension. */
 function readCompact(token: unknown, types: readonly string[]): Compact | Finding<SignaturePart> {
   if (!isText(token)) return malformed("no text");
   if (token.length > MAX_TOKEN_LENGTH) return malformed(`more than ${MAX_TOKEN_LENGTH} characters`);
@@ -171,7 +172,7 @@ function readCompact(token: unknown, types: readonly string[]): Compact | Findin
   }
   if (parts.length !== 3) return malformed(`${parts.length} parts`);
   const bytes = parts.map((part) => Buffer.from(part, "base64url"));
-  // Bits left over in the last character would let one token be written in several ways.
+  // Unused bits in the last character would allow several spellings of one token.
   if (bytes.some((part, index) => part.toString("base64url") !== parts[index]))
     return malformed("bad base64url");
   const [headerBytes, payloadBytes, signature] = bytes as [Buffer, Buffer, Buffer];
@@ -181,7 +182,8 @@ function readCompact(token: unknown, types: readonly string[]): Compact | Findin
   if ("part" in payload) return payload;
   const { crit, b64, typ } = header.document;
   if (crit !== undefined || b64 !== undefined) return malformed("a header with an extension");
-  // Typed as something else, it was made for somebody else (RFC 8725 3.11). A media type may be written in full (RFC 7515 4.1.9).
+  // A token of another type was made for another purpose (RFC 8725 3.11). A media type may be written in full (RFC 7515
+  // 4.1.9).
   const isMeant = typeof typ === "string" && types.includes(typ.toLowerCase().replace(/^application\//, ""));
   if (typ !== undefined && !isMeant) return malformed(`the type ${show(typ)}`);
   return {
@@ -193,8 +195,8 @@ function readCompact(token: unknown, types: readonly string[]): Compact | Findin
 }
 
 /**
- * From whom, for whom and when: the claims that ID tokens and logout tokens share. `exp` is needed unless it is said that it may
- * be absent: then `iat` alone keeps an old token out.
+ * Issuer, audience and times: the claims that ID tokens and logout tokens share. With `mayLackExp`, `iat` alone limits
+ * a token's age.
  */
 export function judgeClaims(
   { clock, clientId, metadata: { issuer } }: Omit<TokenClient, "keys">,
@@ -206,7 +208,7 @@ export function judgeClaims(
   const [iatMs, nbfMs] = [toMs(iat), toMs(nbf)];
   return [
     { part: "iss", passed: iss === issuer, expected: show(issuer), found: show(iss) },
-    // Ours alone, whatever azp says (requirement R7): a second audience could present the token as its own.
+    // Latchkey's client id alone, whatever azp says (requirement R7): a second audience could use the token as its own.
     {
       part: "aud",
       passed: aud === clientId || (Array.isArray(aud) && aud.length === 1 && aud[0] === clientId),
@@ -243,17 +245,19 @@ export function judgeClaims(
 
 export const isUnexpired = (clock: Clock, exp: unknown): boolean => clock.now() < toMs(exp) + SKEW_MS;
 
-/** NaN for what is no instant: every comparison with it fails. */
+/** NaN for a value that is not an instant: every comparison with NaN fails. */
 const toMs = (seconds: unknown): number =>
   typeof seconds === "number" && Number.isFinite(seconds) ? seconds * 1000 : Number.NaN;
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
 
-/** Core 2, and nothing that a database or a log would stumble over. Compared as it is. */
+/**
+ * OpenID Connect Core 2, without control characters, which a database or a log could not keep. Compared byte for byte.
+ */
 export const isSubject = (value: unknown): value is string =>
   typeof value === "string" && /^[\x20-\x7e]{1,255}$/.test(value);
 
-/** A subject is never shown, so what is wrong with it is said. */
+/** A record never shows the subject, only its length and kind. */
 const sizeOf = (subject: string): string =>
   `${subject.length} characters${/[^\x20-\x7e]/.test(subject) ? ", not all of them printable ASCII" : ""}`;
 
@@ -261,7 +265,7 @@ const sizeOf = (subject: string): string =>
 export const isIdpSession = (value: unknown): value is string =>
   typeof value === "string" && value.length <= 255 && /^\P{C}+$/u.test(value);
 
-/** Core 3.1.3.6: the left half of the hash that belongs to the algorithm. Ed25519 has SHA-512 inside. */
+/** OpenID Connect Core 3.1.3.6: the left half of the hash of the algorithm. Ed25519 uses SHA-512. */
 function fitsAccessToken(atHash: unknown, algorithm: unknown, accessToken: string | undefined): boolean {
   if (accessToken === undefined) return false;
   const isEdwards = algorithm === "EdDSA" || algorithm === "Ed25519";
@@ -271,7 +275,7 @@ function fitsAccessToken(atHash: unknown, algorithm: unknown, accessToken: strin
   return atHash === digest.subarray(0, digest.length / 2).toString("base64url");
 }
 
-/** A number as the instant that it means; a text in quotes, so that it is seen to be no number. */
+/** A number is shown as an instant; a text is shown in quotes, so that it is not taken for a number. */
 export function showInstant(seconds: unknown): string {
   const instantMs = toMs(seconds);
   if (Math.abs(instantMs) <= 8.64e15) return toIso(instantMs);

@@ -7,26 +7,29 @@ import { type JsonObject, textOf } from "./discovery.ts";
 import { type ExpectedNonce, isIdpSession, verifyIdToken } from "./id-token.ts";
 import { fetchUserinfo } from "./userinfo.ts";
 
-/** What an identity provider says of a person. Only issuer and subject together say who it is (Core 5.7). */
+/**
+ * A person as the identity provider describes them. Only issuer and subject together identify the person (OpenID
+ * Connect Core 5.7).
+ */
 export type Identity = {
   issuer: string;
   subject: string;
   email: string;
   emailVerified: boolean;
   name: string | null;
-  /** Its name for the session with the browser; logout tokens may speak of it. */
+  /** The provider's id of the browser's session (`sid`), which a logout token may name. */
   idpSession: string | null;
-  /** When the person last showed who they are, in seconds, where the provider says so. */
+  /** When the person last signed in at the provider, in seconds, if the provider sends it. */
   authTime?: number;
 };
 
 type Identified =
-  /** `algorithm`: of the ID token's signature. */
+  /** `algorithm`: the algorithm of the ID token's signature. */
   | { identity: Identity; algorithm: string; checks: SignOnCheck[] }
-  /** `email`: of a token that the provider has signed and that was refused all the same. Good for finding the record, and for nothing else. */
+  /** `email`: from a token that the provider has signed and that was refused. Used only to find the record. */
   | { reason: SignOnReason; checks: SignOnCheck[]; answer?: IdpAnswer; email?: string };
 
-/** From the token endpoint's answer to a person. UserInfo is asked only when the ID token has no e-mail. */
+/** From the token endpoint's answer to a person. UserInfo is read only when the ID token has no e-mail. */
 export async function identify(
   client: IdpClient,
   tokens: JsonObject,
@@ -69,7 +72,7 @@ export async function identify(
     userinfo = answer.claims;
   }
 
-  // The two payloads are never mixed: what one says is verified is not the address that the other gives.
+  // E-mail and email_verified come from the same payload: one payload must not verify the other's address.
   const source = hasEmail(own) ? own : userinfo;
   const place = source === own ? "in the ID token" : "in UserInfo";
   const emailCheck = {
@@ -98,10 +101,10 @@ export async function identify(
 
 const SIGNED = { expected: "signed by the provider, for this client", found: "so signed" };
 
-/** Of whatever kind: an e-mail that is there and unusable is a fault to be seen, not one to be looked for elsewhere. */
+/** An unusable e-mail counts as present: the fault must show, and UserInfo is not read instead. */
 const hasEmail = ({ email }: JsonObject): boolean => email !== undefined && email !== null && email !== "";
 
-/** Nobody is refused for a name that we cannot show. */
+/** A name that cannot be shown is left out; the sign-on goes on. */
 function nameOf(claims: JsonObject): string | null {
   const name = textOf(claims, "name")?.trim() ?? "";
   const isName = name !== "" && name.length <= limits.nameLength && /^[^\p{Cc}\p{Zl}\p{Zp}]*$/u.test(name);

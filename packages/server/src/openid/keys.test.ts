@@ -236,7 +236,7 @@ describe("a signature", () => {
     expect(isSignedBy(key, "RS256", signed, signature)).toBe(true);
     for (const algorithm of ["PS256", "ES256", "EdDSA", "HS256", "none", "", "toString"])
       expect(isSignedBy(key, algorithm, signed, signature)).toBe(false);
-    // Also where the key says that it goes with something that we cannot check.
+    // Also where the key names an algorithm that Latchkey cannot check.
     expect(isSignedBy({ ...key, algorithms: ["RS512"] }, "RS512", signed, signature)).toBe(false);
   });
 

@@ -10,7 +10,7 @@ import type { JsonObject } from "./discovery.ts";
 import { verifyIdToken } from "./id-token.ts";
 import { verifyLogoutToken } from "./logout-token.ts";
 
-/** Logout tokens, which anybody may post to us. */
+/** Logout tokens, which any client may post. */
 
 const EVENT = "http://schemas.openid.net/event/backchannel-logout";
 const clock = handClock();

@@ -1,6 +1,6 @@
 import type { SignOnCheck } from "../contract/sign-on-reasons.ts";
 import { show } from "../lib/show.ts";
-import { type JsonObject, isObject, type Metadata } from "./discovery.ts";
+import { isObject, type JsonObject, type Metadata } from "./discovery.ts";
 import {
   type ClaimPart,
   type Finding,
@@ -15,11 +15,14 @@ import {
 
 type LogoutPart = SignaturePart | ClaimPart | "events" | "nonce" | "sub" | "sid" | "jti";
 
-/** Whom the identity provider has logged out: everything of a subject, one session, or the subject's one session. */
+/**
+ * The sessions that the identity provider has ended: all sessions of a subject, one session, or one session of a
+ * subject.
+ */
 export type EndedSession = { subject: string | null; idpSession: string | null };
 type LogoutVerdict = (EndedSession & { issuedAt: number }) | LogoutRefused;
 
-/** `isSigned`: by the provider, so nobody else has made it. */
+/** `isSigned`: the provider's signature is good, so the provider made the token. */
 export type LogoutRefused = {
   reason: `logout_token.${LogoutPart}`;
   isSigned: boolean;
@@ -29,9 +32,9 @@ export type LogoutRefused = {
 const EVENT = "http://schemas.openid.net/event/backchannel-logout";
 
 /**
- * OpenID Connect Back-Channel Logout 2.6. Anybody may post to us, so the signature is all that such a token has. The
- * event keeps an ID token from passing as one; that it has no nonce keeps it from passing as an ID token. Some providers leave
- * `exp` out: their tokens are good for the ten minutes that any may be old.
+ * OpenID Connect Back-Channel Logout 2.6. Any client may post a logout token, so its signature is the only proof. The
+ * event keeps an ID token from passing as a logout token; the absent nonce keeps a logout token from passing as an ID
+ * token. Some providers leave `exp` out: then `iat` limits the token's age to ten minutes.
  */
 export async function verifyLogoutToken(
   client: TokenClient,
@@ -42,7 +45,7 @@ export async function verifyLogoutToken(
   if ("failed" in signed) return refused(signed.failed, signed.findings, false);
   const { header, payload } = signed;
   const { failed, findings } = upToFailure<LogoutPart>([
-    // After the signature: of a token that the provider has signed its administrator is told, on the profile.
+    // After the signature, so that the profile shows the refusal: it shows refusals of signed tokens only.
     ...signed.findings.filter(({ part }) => part !== "alg"),
     judgeAlgorithm(logoutAlgorithms(client.metadata, idTokenAlg), header.alg),
     ...judgeClaims(client, payload, { mayLackExp: true }),
@@ -53,7 +56,7 @@ export async function verifyLogoutToken(
   return {
     subject: isSubject(sub) ? sub : null,
     idpSession: isIdpSession(sid) ? sid : null,
-    // It may have a fraction (RFC 7519 2), which PostgreSQL does not take for a whole number.
+    // `iat` may have a fraction (RFC 7519 2), which a PostgreSQL bigint does not accept.
     issuedAt: Math.round((iat as number) * 1000),
   };
 }
@@ -64,8 +67,9 @@ const EDWARDS = ["EdDSA", "Ed25519"];
 const DEFAULT = "RS256";
 
 /**
- * The algorithms that a logout token may have: the one of this client's ID tokens (Back-Channel Logout 2.6), or the default before the
- * first ID token. Where the provider no longer lists that algorithm, any that the provider lists may be the new one.
+ * The algorithms that a logout token may have: the one of this client's ID tokens (Back-Channel Logout 2.6), or the
+ * default before the first ID token. Where the provider no longer lists that algorithm, any that the provider lists may
+ * be the new one.
  */
 function logoutAlgorithms({ signingAlgorithms }: Metadata, idTokenAlg: string | null): readonly string[] {
   const algorithm = idTokenAlg ?? DEFAULT;
@@ -87,7 +91,10 @@ const refused = (failed: LogoutPart, findings: Finding<string>[], isSigned: bool
   checks: findings.map(({ part, ...rest }) => ({ check: `logout_token.${part}`, ...rest })),
 });
 
-/** A jti must be there but is not remembered: a token ends what began before it was issued, twice no more than once. */
+/**
+ * A jti must be present but is not stored: a token ends sessions from before its `iat`, so sending it twice changes
+ * nothing.
+ */
 function judgeLogout({ events, nonce, sub, sid, jti }: JsonObject): Finding<LogoutPart>[] {
   return [
     { part: "events", passed: isObject(events) && isObject(events[EVENT]) },

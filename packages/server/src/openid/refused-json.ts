@@ -11,8 +11,8 @@ const EVIDENCE: Record<Exclude<JsonRefusal, "not_json">, JsonEvidence> = {
 };
 
 /**
- * What is wrong with JSON that Latchkey refuses, with the member that it is in, so that an administrator finds the claim. Undefined for what
- * is no JSON object at all. `part`: the part of the token.
+ * The fault in JSON that Latchkey refuses, with the member, so that an administrator finds the claim. Undefined for a
+ * text that is not JSON.
  */
 export function evidenceOf(
   { refusal, member }: { refusal: JsonRefusal; member?: string },

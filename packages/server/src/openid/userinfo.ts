@@ -3,13 +3,19 @@ import type { IdpAnswer, SignOnReason } from "../contract/sign-on-reasons.ts";
 import { type EgressAnswer, isEgressFault } from "../egress/egress-message.ts";
 import { show } from "../lib/show.ts";
 import type { IdpClient } from "./client.ts";
-import { ALGORITHMS, type JsonObject, documentIn, readAnswer } from "./discovery.ts";
-import { type Finding, isUnexpired, type SignatureVerdict, showInstant, verifySignature } from "./id-token.ts";
+import { ALGORITHMS, documentIn, type JsonObject, readAnswer } from "./discovery.ts";
+import {
+  type Finding,
+  isUnexpired,
+  type SignatureVerdict,
+  showInstant,
+  verifySignature,
+} from "./id-token.ts";
 import { errorIn, toIdpAnswer } from "./idp-answer.ts";
 import { evidenceOf } from "./refused-json.ts";
 
 type UserinfoReason = Extract<SignOnReason, `userinfo.${string}`>;
-/** Both sides of what was compared; nothing where no two things were. */
+/** Both sides of the comparison that failed; empty where nothing was compared. */
 type UserinfoEvidence = { expected?: string; found?: string };
 type Refused = { reason: UserinfoReason; answer: IdpAnswer; evidence?: UserinfoEvidence };
 type Unusable = { reason: UserinfoReason; evidence?: UserinfoEvidence };
@@ -17,8 +23,9 @@ type UserinfoClaims = { claims: JsonObject; isSigned?: true };
 type Userinfo = UserinfoClaims | Refused;
 
 /**
- * What the UserInfo endpoint says of the ID token's subject. About anybody else it says nothing that we may use (Core
- * 5.3.2). Plain or signed; claims that it points to elsewhere are not fetched: that would let it send us anywhere.
+ * The UserInfo claims of the ID token's subject; claims of another subject are refused (OpenID Connect Core 5.3.2).
+ * Plain or signed. Claims that the answer points to elsewhere are not fetched: a provider could point Latchkey at any
+ * address.
  */
 export async function fetchUserinfo(
   client: IdpClient,
@@ -26,7 +33,7 @@ export async function fetchUserinfo(
   subject: string,
 ): Promise<Userinfo> {
   const { userinfoEndpoint: url } = client.metadata;
-  // A token with a line break in it is no token (RFC 6749 A.12), and would be a second header.
+  // A line break is not allowed in a token (RFC 6749 A.12), and would add a second header.
   if (url === null || !/^[\x21-\x7e]+$/.test(accessToken))
     return { reason: "userinfo.unavailable", answer: toIdpAnswer("userinfo", { fault: "not_asked" }) };
   try {
@@ -60,7 +67,7 @@ async function readClaims(client: IdpClient, answer: EgressAnswer): Promise<User
   return evidence ? { reason: "userinfo.json", evidence } : { reason: "userinfo.malformed" };
 }
 
-/** Whom it is from and for is looked at where it says so, as it should (Core 5.3.2), and so is its end. */
+/** Issuer, audience and expiry are checked if present (OpenID Connect Core 5.3.2). */
 async function readSigned(client: IdpClient, token: string): Promise<UserinfoClaims | Unusable> {
   const { keys, clientId, clock } = client;
   // The list of algorithms in the metadata is for ID tokens; UserInfo has a list of its own, which is not read.
@@ -91,7 +98,7 @@ async function readSigned(client: IdpClient, token: string): Promise<UserinfoCla
   return { reason: "userinfo.signature", evidence: { expected, found } };
 }
 
-/** Whose signature it has was not established: the last thing that was looked at says why. */
+/** The signature was not verified: the last finding has the cause. */
 function unusable({ failed, findings }: Extract<SignatureVerdict, { failed: unknown }>): Unusable {
   if (failed === "keys_unread") return { reason: "userinfo.unavailable" };
   const { part: _, passed: __, ...evidence } = findings.at(-1) as Finding<string>;

@@ -20,8 +20,9 @@ type Candidate = { storeId: string; discoveryUrl: string; enabled: boolean };
 export type AcceptedDocument = { metadata: Metadata | null; issuer: string | null };
 
 /**
- * Examines the provider of a profile that is being saved. Throws a problem for each requirement that the provider misses. A profile that
- * is not enabled is accepted with whatever was found, so that an administrator can copy its links. Opens no transaction.
+ * Examines the provider of a profile that is being saved. Throws a problem for each requirement that the provider
+ * misses. A profile that is not enabled is accepted with whatever was found, so that an administrator can copy its
+ * links. Opens no transaction.
  */
 export async function acceptDocument(
   deps: AcceptDeps,

@@ -34,8 +34,9 @@ import { viewProfile } from "./read-profiles.ts";
 import type { ProfileAnswer } from "./resource.ts";
 
 /**
- * Writes profiles. The provider is asked first, and the transaction comes after: no transaction is open during a request to another
- * server. The profile may have changed in between, so the statement that writes names the version that it depends on.
+ * Writes profiles. The requests to the provider come first, the transaction after: no transaction is open during a
+ * request to another server. The profile may have changed in between, so the statement that writes names the version
+ * that it depends on.
  */
 type Deps = AcceptDeps & { storage: Storage; keyring: Keyring; publicUrl: string };
 
@@ -90,9 +91,8 @@ type UpdateRequest = {
 };
 
 /**
- * Members that were not sent stay as they are. Name,
- * provisioning and logout are written in any case; everything else is only written to the profile as it was read, so that address,
- * client id and secret always belong together.
+ * Members that were not sent stay as they are. Name, provisioning and logout are written in any case; everything else
+ * is only written to the profile as it was read, so that address, client id and secret always belong together.
  */
 export async function updateProfile(
   deps: Deps,
@@ -206,7 +206,10 @@ function changeColumns(
   };
 }
 
-/** An access token names the second in which it was issued, so all tokens of the second in which a profile is disabled end with it. */
+/**
+ * An access token names the second in which it was issued, so all tokens of the second in which a profile is disabled
+ * end with it.
+ */
 const nextSecond = (now: number): number => (Math.floor(now / 1000) + 1) * 1000;
 
 export async function deleteProfile(deps: Deps, caller: Caller, ids: ProfileIds): Promise<undefined> {

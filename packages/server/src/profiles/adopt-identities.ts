@@ -6,16 +6,17 @@ import { COUNTED, countOf, withIssuer } from "./issuer-move.ts";
 import type { FormerIssuer, Profile } from "./profile.ts";
 
 /**
- * A deleted profile leaves its identities behind: which subject is which customer. A new profile for the same issuer and client id, the
- * heir, has the same subjects and may take the identities over, so that no customer becomes a new one. The identity rows stay as they
- * are; the heir's row names the former profile, and every search for an identity looks under former profiles, too.
+ * A deleted profile leaves its identities behind: which subject is which customer. A new profile for the same issuer
+ * and client id, the heir, has the same subjects and may take the identities over, so that no customer becomes a new
+ * one. The identity rows stay as they are; the heir's row names the former profile, and every search for an identity
+ * looks under former profiles, too.
  */
 export type Adoptable = { profileId: string; identities: number };
 
 /** The profile that takes over. */
 type Heir = FormerIssuer & { id: string; store_id: string; realm_id: string };
 
-/** What a profile has taken over: from which deleted profiles, and under which issuers. */
+/** The deleted profiles that a profile has taken over, and the issuers that it had. */
 type TakenOver = { ids: readonly string[]; issuers: readonly FormerIssuer[] };
 
 const LISTED = 25;
@@ -44,7 +45,10 @@ export async function listAdoptable(db: Database, heir: Heir): Promise<Adoptable
   return [...adoptable.values()].sort((one, other) => (one.profileId < other.profileId ? -1 : 1));
 }
 
-/** Runs under the store's lock, so that no two profiles take over the same one. Includes what the deleted profile had taken over. */
+/**
+ * Runs under the store's lock, so that no two profiles take over the same one. Includes what the deleted profile had
+ * taken over.
+ */
 export async function adoptIdentities(trx: Trx, heir: Heir, formerProfileId: string): Promise<void> {
   const deleted = await readFormer(trx, "deleted_profiles", heir.store_id, formerProfileId);
   const leftBehind = await listLeftBehind(trx, heir, await listSpeakers(trx, heir), formerProfileId, deleted);
@@ -72,8 +76,9 @@ const hadInTheEnd = (issuers: readonly FormerIssuer[], heir: Heir): boolean =>
   issuers.slice(-1).some((last) => isNamed(last, heir));
 
 /**
- * Of a deleted profile and the profiles that it had taken over, those with identities that no existing profile has. The search is under
- * the heir's issuer and client; where the deleted profile had these two in the end, also under its issuers and clients before.
+ * A deleted profile and the profiles that it had taken over, if they have identities that no existing profile has. The
+ * search is under the heir's issuer and client; where the deleted profile had these two in the end, also under its
+ * issuers and clients before.
  */
 async function listLeftBehind(
   db: Database,
@@ -99,7 +104,10 @@ type DeletedProfile = Pick<
   "id" | "store_id" | "client_id" | "metadata" | "former_profile_ids" | "former_issuers"
 >;
 
-/** Stores the former profiles and issuers of a profile that is deleted, and its last issuer. Nothing where there were none. */
+/**
+ * Stores the former profiles and issuers of a profile that is deleted, and its last issuer. Nothing where there were
+ * none.
+ */
 export async function rememberFormer(trx: Trx, deleted: DeletedProfile): Promise<void> {
   const { id, store_id, client_id: clientId, metadata, former_profile_ids, former_issuers } = deleted;
   if (former_profile_ids.length === 0 && former_issuers.length === 0) return;
@@ -117,7 +125,10 @@ export async function rememberFormer(trx: Trx, deleted: DeletedProfile): Promise
     .execute();
 }
 
-/** Deleted profiles that had the heir's issuer and client in the end, oldest first: a later one may have taken over an earlier one. */
+/**
+ * Deleted profiles that had the heir's issuer and client in the end, oldest first: a later one may have taken over an
+ * earlier one.
+ */
 async function listDeletedAs(db: Database, heir: Heir): Promise<(TakenOver & { id: string })[]> {
   const rows = await db
     .selectFrom("deleted_profiles")
@@ -154,7 +165,10 @@ async function readFormer(
   return row ? formerIn(row) : { ids: [], issuers: [] };
 }
 
-/** An existing profile. It speaks for itself, and for the profiles that it has taken over, by the clients that it has and had. */
+/**
+ * An existing profile. It speaks for itself, and for the profiles that it has taken over, by the clients that it has
+ * and had.
+ */
 type Speaker = { id: string; ids: readonly string[]; clientIds: readonly string[] };
 
 const speaksFor = ({ id, ids, clientIds }: Speaker, profileId: string, names: readonly FormerIssuer[]) =>

@@ -17,8 +17,8 @@ import type { ProfileAnswer } from "./resource.ts";
 type Deps = { publicUrl: string; storage: Storage; clock: Clock; calls: Calls };
 
 /**
- * Approves the stored document whose digest the caller has seen. The provider is not asked, because its document may be another by
- * now. The directory of every instance drops its entry of the profile, because other hosts are approved.
+ * Approves the stored document whose digest the caller has seen. The provider is not asked, because its document may be
+ * another by now. The directory of every instance drops its entry of the profile, because other hosts are approved.
  */
 export async function approveDrift(
   deps: Deps,

@@ -13,7 +13,7 @@ const answer = (status: number): EgressAnswer => ({
   elapsedMs: 1,
 });
 
-/** Calls over a door that the test opens by hand: each request waits until it is told how it ends. */
+/** Calls over an egress in the test's hand: each request waits until the test ends it. */
 function setup({ clock, valkey }: Counting) {
   const waiting: PromiseWithResolvers<EgressAnswer>[] = [];
   const keptFor: (string | undefined)[] = [];
@@ -28,7 +28,7 @@ function setup({ clock, valkey }: Counting) {
   };
   const onHealthChanged = (profileId: string, status: string) => changes.push(`${profileId} ${status}`);
   const calls = createCalls({ egress, clock, valkey, onHealthChanged });
-  /** One request that has ended: with a status, or with a fault. */
+  /** Ends a request: with a status, or with a fault. */
   async function call(profileId: string, end: number | Error, about?: "code"): Promise<unknown> {
     const asked = waiting.length;
     const by = about === "code" ? calls.aboutCodes : calls;

@@ -9,24 +9,29 @@ import {
 import { createHealth, type Health, type HealthDeps } from "./health/health.ts";
 
 /**
- * Requests to identity providers, by profile. A provider that is down is not asked, so a dead provider does not slow down the others.
+ * Requests to identity providers, by profile. A provider that is down is not asked, so a dead provider does not slow
+ * down the others.
  *
- * The answer to one code shows nothing of a provider's health, because anybody can send a made-up code. A request about a code counts
- * against the provider only when the request could not be sent. It never counts against the shopper's network address, which others may
- * share; the cost of a silent provider is bounded by the places at a provider (lib/fair-places.ts) and by the time limit of a request.
+ * The answer to one code shows nothing of a provider's health, because anybody can send a made-up code. A request about
+ * a code counts against the provider only when the request could not be sent. It never counts against the shopper's
+ * network address, which others may share; the cost of a silent provider is bounded by the places at a provider
+ * (lib/fair-places.ts) and by the time limit of a request.
  */
 export type Calls = Sender &
   Omit<Health, "mayAsk" | "note" | "rested" | "healthOf"> & {
     /**
-     * `wasIll`: the event log has it as not well. If this process knows nothing of the provider, it is probed soon: storefronts grey out
-     * its button, so no shopper would find out that it answers again.
+     * `wasIll`: the event log has it as not well. If this process knows nothing of the provider, it is probed soon:
+     * storefronts grey out its button, so no shopper would find out that it answers again.
      */
     healthOf(profileId: string, wasIll?: boolean): ReturnType<Health["healthOf"]>;
     /** For requests about the code of a sign-on. */
     aboutCodes: Sender;
     /** For an address that an administrator tries: a typing mistake must not count against a working provider. */
     tryOut(request: IdpRequest): Promise<EgressAnswer>;
-    /** Profiles whose document to read although no sign-on needs it now, to find out whether the provider is down or answers again. */
+    /**
+     * Profiles whose document to read although no sign-on needs it now, to find out whether the provider is down or
+     * answers again.
+     */
     toProbe(): string[];
   };
 

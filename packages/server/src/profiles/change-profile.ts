@@ -23,7 +23,7 @@ import {
 
 type Deps = { storage: Storage; clock: Clock; calls: Pick<Calls, "healthOf"> };
 
-/** What the write means beside its columns: for the rules and the events. */
+/** The meaning of the write beside its columns, for the rules and the events. */
 type ProfileWrite = Pick<ProfileChange, "adopt_identities_of" | "client_secret" | "client_secret_next"> & {
   /** The document that waited is approved. */
   isApproval?: true;
@@ -32,8 +32,8 @@ type ProfileWrite = Pick<ProfileChange, "adopt_identities_of" | "client_secret" 
 };
 
 /**
- * The transaction around every write of a profile, under the store's lock. The rules that the profiles of a realm must keep together
- * are checked after the write, on the rows as they are then; a broken rule rolls the transaction back.
+ * The transaction around every write of a profile, under the store's lock. The rules that the profiles of a realm must
+ * keep together are checked after the write, on the rows as they are then; a broken rule rolls the transaction back.
  */
 export async function changeProfile(
   deps: Deps,
@@ -51,7 +51,8 @@ export async function changeProfile(
     const profile = await findProfile(trx, key);
     if (!profile) throw new Problem("profile_not_found");
     await refuseBrokenRules(trx, profile, realm);
-    // The profile's own id beside another issuer was the choice to carry its identities over, which `write` has written.
+    // The profile's own id beside another issuer was the choice to carry its identities over, which `write` has
+    // written.
     const isChoice = change.isRenamed && adoptIdentitiesOf === profile.id;
     const issuer = profile.metadata?.issuer ?? "";
     if (adoptIdentitiesOf && !isChoice)
@@ -85,7 +86,7 @@ function profileEvents(
   return happened;
 }
 
-/** One statement decides: true when the profile exists and still has the values of `condition`. */
+/** A single statement decides: true when the profile exists and still has the values of `condition`. */
 export async function writeColumns(
   trx: Trx,
   { clock }: { clock: Clock },

@@ -28,7 +28,9 @@ export async function checkProfile(
   return presentReport(deps, profile, { ...report, checks: inItsWords(report.provider, checks), warnings });
 }
 
-/** A change that waits for an administrator. The new document may meet every requirement, so no check shows the change. */
+/**
+ * A change that waits for an administrator. The new document may meet every requirement, so no check shows the change.
+ */
 function driftWarnings({ metadata, pending, issuerFound }: Profile): string[] {
   const warnings: string[] = [];
   if (metadata && pending) {

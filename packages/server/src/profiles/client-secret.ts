@@ -56,7 +56,8 @@ async function promoteNextSecret(deps: Deps, profile: Profile, tried: Secrets): 
     await trx
       .updateTable("oidc_profiles")
       .set({
-        // Sealed again, with the first master key: `rotate-keys` may have read the row before, and skips a row that has changed.
+        // Sealed again, with the first master key: `rotate-keys` may have read the row before, and skips a row that has
+        // changed.
         sealed_client_secret: sealSecret(deps, profile.id, tried.next),
         sealed_client_secret_next: null,
         updated_at: laterThan("updated_at", deps.clock.now()),

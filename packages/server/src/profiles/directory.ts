@@ -1,6 +1,6 @@
 import { originsFor } from "../lib/allowed-origins.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { KeySource, IdpClient } from "../openid/client.ts";
+import type { IdpClient, KeySource } from "../openid/client.ts";
 import type { DocumentFailure, Metadata, Send } from "../openid/discovery.ts";
 import { examine, type Report } from "../openid/doctor.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -14,7 +14,7 @@ import { noteReading, saveDocuments } from "./save-documents.ts";
 const FRESH_MS = 5 * 60_000;
 const STALE_MS = 24 * 3_600_000;
 const COOL_DOWN_MS = 10_000;
-/** How often the database is told that a document was read and has not changed. */
+/** How often `read_at` is written when a document was read and has not changed. */
 const NOTED_EVERY_MS = 6 * 3_600_000;
 
 type Deps = {
@@ -28,9 +28,9 @@ type Deps = {
 export const createDirectory = (deps: Deps): Directory => new Directory(deps);
 
 /**
- * The documents and key sets of identity providers. A document is read when it is needed and older than five minutes, is used for a day
- * while it cannot be read again, and is replaced as a whole. While another document waits for approval, the approved one stays in use for
- * as long as the provider answers. Nothing is read at start-up.
+ * The documents and key sets of identity providers. A document is read when it is needed and older than five minutes,
+ * is used for a day while it cannot be read again, and is replaced as a whole. While another document waits for
+ * approval, the approved one stays in use for as long as the provider answers. Nothing is read at start-up.
  */
 export class Directory {
   readonly #deps: Deps;
@@ -61,7 +61,7 @@ export class Directory {
     const known = entry.readAtMs === NEVER ? undefined : this.#usable(entry);
     const refreshed = this.#refresh(profile);
     if (!known) return this.#usable(await refreshed);
-    // Not awaited: what cannot be written now is written after the next reading.
+    // Not awaited: if the write fails, the next reading writes it.
     refreshed.catch(() => {});
     return known;
   }
@@ -108,7 +108,10 @@ export class Directory {
     return (request) => this.#deps.calls.send(id, { ...request, storeId });
   }
 
-  /** A stored document may be older than this process; until this process has read one, the stored document counts as fresh. */
+  /**
+   * A stored document may be older than this process; until this process has read one, the stored document counts as
+   * fresh.
+   */
   #usable({ readAtMs, metadata }: CachedDocument): Metadata | undefined {
     const isUsable = readAtMs === NEVER || this.#ageOf(readAtMs) < STALE_MS;
     return isUsable ? (metadata ?? undefined) : undefined;
@@ -144,7 +147,8 @@ export class Directory {
     await this.#save(profile, entry, metadata);
     entry.readAtMs = this.#clock.monotonicMs();
     if (entry.metadata && hasDrifted(entry.metadata, metadata)) {
-      // The approved document stays in use, with the keys that it names: the keys of the new document may be somebody else's.
+      // The approved document stays in use, with the keys that it names: the keys of the new document may be an
+      // attacker's.
       await this.#keySets.read(profile, entry);
       return;
     }

@@ -4,7 +4,10 @@ import type { SigningKey } from "../openid/keys.ts";
 import { hasDrifted } from "./drift.ts";
 import type { Profile } from "./profile.ts";
 
-/** Each purpose has its own limit on reading the key set again: anybody may post a logout token, and must not use up the limit of sign-ons. */
+/**
+ * Each purpose has its own limit on reading the key set again: anybody may post a logout token, and must not use up the
+ * limit of sign-ons.
+ */
 export type KeyPurpose = "sign_on" | "logout";
 
 /** The document and the key set of one profile's provider, as this process has read them. */
@@ -30,8 +33,9 @@ const MAX_KEYS = 100_000;
 export const NEVER = Number.NEGATIVE_INFINITY;
 
 /**
- * One entry per profile. An entry is dropped when the profile has another discovery URL, or when another issuer or other hosts were
- * approved. A rename, a new secret and the like leave the entry as it is, with its wait after a failure.
+ * Has an entry per profile. An entry is dropped when the profile has another discovery URL, or when another issuer or
+ * other hosts were approved. A rename, a new secret and the like leave the entry as it is, with its wait after a
+ * failure.
  */
 export class DocumentCache {
   readonly #entries = new Map<string, CachedDocument>();
@@ -75,8 +79,8 @@ export class DocumentCache {
   }
 
   /**
-   * Drops entries with at least the average number of keys, oldest first; they are read again on next use. So a provider with a
-   * hundred keys cannot drop a provider with two.
+   * Drops entries with at least the average number of keys, oldest first; they are read again on next use. So a
+   * provider with a hundred keys cannot drop a provider with two.
    */
   #dropLargest(): void {
     for (const [profileId, entry] of this.#entries) {

@@ -3,9 +3,10 @@ import type { Metadata } from "../openid/discovery.ts";
 import type { ProfileRow } from "./profile.ts";
 
 /**
- * A provider has drifted when its document names another issuer, or another host of an endpoint, than the approved document. The new
- * document then waits for an administrator, and the approved document stays in use. Each endpoint is sent other secrets, so a host
- * that is approved for one endpoint is not approved for another. Paths, algorithms and the like need no approval.
+ * A provider has drifted when its document names another issuer, or another host of an endpoint, than the approved
+ * document. The new document then waits for an administrator, and the approved document stays in use. Each endpoint is
+ * sent other secrets, so a host that is approved for one endpoint is not approved for another. Paths, algorithms and
+ * the like need no approval.
  */
 
 type Documents = {
@@ -32,7 +33,10 @@ export function columnsFor(
 /** The document names the approved issuer again. */
 const UNMOVED = { issuer_found: null, issuer_found_at: null };
 
-/** The document names another issuer and cannot be accepted. The profile shows that before a sign-on fails because of it. */
+/**
+ * The document names another issuer and cannot be accepted. The profile shows that before a sign-on fails because of
+ * it.
+ */
 export const movedTo = (
   issuer: string,
   nowMs: number,
@@ -77,7 +81,10 @@ export const isSame = (one: Metadata, other: Metadata): boolean =>
 export const hasDrifted = (known: Metadata, found: Metadata): boolean =>
   !isSame(known, found) && approvedOf(known).join(" ") !== approvedOf(found).join(" ");
 
-/** An absent userinfo endpoint counts as one on the token endpoint's host: that host makes the access token which would be sent there. */
+/**
+ * An absent userinfo endpoint counts as one on the token endpoint's host: that host makes the access token which would
+ * be sent there.
+ */
 const approvedOf = (metadata: Metadata): string[] => [
   metadata.issuer,
   ...[

@@ -7,16 +7,19 @@ import type { Tables } from "../storage/tables.ts";
 import type { FormerIssuer, MoveChoice, Profile, ProfileChange } from "./profile.ts";
 
 /**
- * An identity row names its issuer, and a member is bound to an issuer. When a provider changes its issuer, every customer would become
- * a new customer, and every member would be locked out. So the administrator decides: leave the identities behind, or carry them over,
- * because the provider still uses the same subjects. Carrying over writes one row: the profile names its former issuers, and every
- * search for an identity looks under them, too.
+ * An identity row names its issuer, and a member is bound to an issuer. When a provider changes its issuer, every
+ * customer would become a new customer, and every member would be locked out. So the administrator decides: leave the
+ * identities behind, or carry them over, because the provider still uses the same subjects. Carrying over writes one
+ * row: the profile names its former issuers, and every search for an identity looks under them, too.
  */
 
 /** Identities and tokens are counted up to this number; there may be millions. */
 export const COUNTED = 10_000;
 
-/** The columns to write beside the new document. Throws when the profile has identities and the administrator has made no choice. */
+/**
+ * The columns to write beside the new document. Throws when the profile has identities and the administrator has made
+ * no choice.
+ */
 export async function columnsOfMove(
   trx: Trx,
   profile: Profile,
@@ -47,15 +50,18 @@ export async function columnsOfMove(
   return { former_issuers: JSON.stringify(carried) };
 }
 
-/** The last known issuer. A profile whose new document could not be read yet still has the identities of the issuer before. */
+/**
+ * The last known issuer. A profile whose new document could not be read yet still has the identities of the issuer
+ * before.
+ */
 export const issuerBefore = ({ metadata, former_issuers: formerIssuers }: Profile): string | undefined =>
   metadata?.issuer ?? formerIssuers.at(-1)?.issuer;
 
 type NewClient = Pick<ProfileChange, "client_id">;
 
 /**
- * Under another client of the same issuer a profile keeps its own identities. Identities that were taken over, from this profile or by
- * it, are searched by client (customers/identities/linked.ts), so the client before is kept as well.
+ * Under another client of the same issuer a profile keeps its own identities. Identities that were taken over, from
+ * this profile or by it, are searched by client (customers/identities/linked.ts), so the client before is kept as well.
  */
 export function columnsOfClient(
   profile: Profile,
@@ -72,7 +78,10 @@ export const withIssuer = (known: readonly FormerIssuer[], added: FormerIssuer):
   added,
 ];
 
-/** One issuer of one profile per query: for several at once PostgreSQL would read all identities of the profile, or of all others. */
+/**
+ * A query for each issuer of each profile: for several at once PostgreSQL would read all identities of the profile, or
+ * of all others.
+ */
 async function countIdentities(trx: Trx, profile: Profile, former: readonly FormerIssuer[]): Promise<number> {
   let total = 0;
   for (const issuer of new Set(former.map((one) => one.issuer)))

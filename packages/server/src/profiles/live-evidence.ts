@@ -48,8 +48,8 @@ const SHOWN_LIVE: Partial<Record<RequirementId, readonly SignOnReason[]>> = {
 const LATEST = 500;
 
 /**
- * Completes the doctor's checks from the latest sign-ons since the profile was last changed. For each requirement the later one counts:
- * the latest sign-on that worked, or the latest that failed because of the requirement.
+ * Completes the doctor's checks from the latest sign-ons since the profile was last changed. For each requirement the
+ * later one counts: the latest sign-on that worked, or the latest that failed because of the requirement.
  */
 export async function withLiveEvidence(
   db: Database,
@@ -81,8 +81,8 @@ export async function withLiveEvidence(
 }
 
 /**
- * The algorithm of the provider's ID tokens: as it was noted, else as the record of the latest sign-on has it, for profiles from before
- * it was noted.
+ * The algorithm of the provider's ID tokens: as it was noted, else as the record of the latest sign-on has it, for
+ * profiles from before it was noted.
  */
 export async function algorithmSeen(
   { storage: { db } }: { storage: Storage },
@@ -100,7 +100,7 @@ const latestOf = (db: Database, { store_id: storeId, id: profileId, updated_at: 
 /** Only a live token can show these. */
 const LIVE_ONLY: readonly RequirementId[] = ["R4", "R6", "R7", "R8", "R9"];
 
-/** What one sign-on shows of those, and of any other requirement that it has shown not to be met. */
+/** The checks that one sign-on shows: those, and any other requirement that the sign-on has shown to be missed. */
 export const judgeSignOn = (reason: SignOnReason | null): Check[] =>
   judgeAll(reason).filter(({ id, status }) => LIVE_ONLY.includes(id) || status === "not_met");
 

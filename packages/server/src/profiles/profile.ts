@@ -43,12 +43,11 @@ export type FormerIssuer = { issuer: string; clientId: string };
 type Flow = "brokered" | "direct";
 type Provisioning = "create" | "existing";
 
-/** What a caller sends. */
 export type NewProfile = Input<typeof contract.createProfile>["body"]["data"];
 export type ProfileChange = Input<typeof contract.updateProfile>["body"]["data"];
 /**
- * Where the issuer becomes another. `adopt_identities_of` is the profile's own id to carry its identities over, or null to leave them
- * behind; `confirm` is the profile's name.
+ * Where the issuer becomes another. `adopt_identities_of` is the profile's own id to carry its identities over, or null
+ * to leave them behind; `confirm` is the profile's name.
  */
 export type MoveChoice = Pick<ProfileChange, "adopt_identities_of" | "confirm">;
 
@@ -76,7 +75,10 @@ export const profileOf = (row: ProfileRow): Profile => ({
   refused_logout: row.refused_logout === null ? null : JSON.parse(row.refused_logout),
 });
 
-/** A disabled profile may have no client secret, which is stored as an empty text: the release before can read that, too. */
+/**
+ * A disabled profile may have no client secret, which is stored as an empty text: the release before can read that,
+ * too.
+ */
 export const hasSecret = ({ sealed_client_secret: sealed }: Pick<Profile, "sealed_client_secret">): boolean =>
   !isSealedEmpty(sealed);
 

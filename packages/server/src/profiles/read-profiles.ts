@@ -54,8 +54,9 @@ export async function readProfileList(
 }
 
 /**
- * The list as JSON text. An implicit token is shown the first page, which a storefront's login page reads, from memory: see
- * `readSettings`. The text of a list is kept for each kind of reader until the health of one of its profiles changes.
+ * The list as JSON text. An implicit token is shown the first page, which a storefront's login page reads, from memory:
+ * see `readSettings`. The text of a list is kept for each kind of reader until the health of one of its profiles
+ * changes.
  */
 export async function listProfiles(
   deps: Deps & { shownProfiles: GroupCache<ProfileList> },

@@ -16,7 +16,6 @@ import { digestOf, documentChanges } from "./drift.ts";
 import type { HealthStatus } from "./health/health-states.ts";
 import { hasSecret, type Profile } from "./profile.ts";
 
-/** What the answers about profiles are made with. */
 export type Presenting = { publicUrl: string; calls: Pick<Calls, "healthOf">; clock: Clock };
 export type ProfileAnswer = Output<typeof contract.getProfile>;
 export type ProfileView = Profile & { adoptable?: Adoptable[] };
@@ -62,8 +61,8 @@ export const profileResource = (
 const KNOWN_FOR_MS = 30 * 3_600_000;
 
 /**
- * A provider's health as this instance, or with Valkey any instance, has seen it; else as the event log last reported it; else up if
- * its document was read within the last 30 hours; else unknown.
+ * A provider's health as this instance, or with Valkey any instance, has seen it; else as the event log last reported
+ * it; else up if its document was read within the last 30 hours; else unknown.
  */
 export function shownHealth(
   { calls, clock }: Pick<Presenting, "calls" | "clock">,
@@ -79,7 +78,10 @@ export function shownHealth(
   return isKnown ? { status: "up", since } : { status: "unknown", since: knownAt ?? since };
 }
 
-/** Each issuer once, however many clients the profile had there; the issuer of now may be among them, with another client. */
+/**
+ * Each issuer once, however many clients the profile had there; the issuer of now may be among them, with another
+ * client.
+ */
 const presentFormerIssuers = ({ former_issuers, metadata }: Profile): string[] => [
   ...new Set(former_issuers.map(({ issuer }) => issuer).filter((issuer) => issuer !== metadata?.issuer)),
 ];
@@ -93,7 +95,7 @@ function presentRefusedLogout({
   return { at: toIso(refused.at), reason, means, remedy };
 }
 
-/** What an administrator should look at. */
+/** Findings that an administrator should look at. */
 type FoundMeta = Output<typeof contract.checkProfile>["data"]["meta"];
 
 export function presentPending({ metadata, pending }: Profile): FoundMeta["pending_change"] {

@@ -21,8 +21,8 @@ type FoundColumns = Pick<
 type Deps = { storage: Storage; clock: Clock; calls: Pick<Calls, "healthOf"> };
 
 /**
- * Stores what discovery or an ID token has shown, if discovery URL and approved document are still the same: a move or an approval in
- * the meantime wins. The first instance that finds a drift writes its event; the others write none.
+ * Stores what discovery or an ID token has shown, if discovery URL and approved document are still the same: a move or
+ * an approval in the meantime wins. The first instance that finds a drift writes its event; the others write none.
  */
 export async function saveDocuments(deps: Deps, profile: Profile, columns: FoundColumns): Promise<void> {
   await deps.storage.transact(async (trx) => {
@@ -46,8 +46,8 @@ export async function saveDocuments(deps: Deps, profile: Profile, columns: Found
 }
 
 /**
- * The algorithm of an ID token that was accepted. A provider lists what it can do for any client; only an ID token shows the algorithm
- * for this client. Writes at the first ID token, and when the provider changes its algorithm.
+ * The algorithm of an ID token that was accepted. A provider lists what it can do for any client; only an ID token
+ * shows the algorithm for this client. Writes at the first ID token, and when the provider changes its algorithm.
  */
 export async function noteAlgorithm(deps: Deps, profile: Profile, algorithm: string): Promise<void> {
   if (profile.id_token_alg !== algorithm) await saveDocuments(deps, profile, { id_token_alg: algorithm });

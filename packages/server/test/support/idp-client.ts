@@ -10,7 +10,10 @@ import type { HostileIdp } from "./hostile-idp.ts";
 
 type Given = { idp: HostileIdp; storage: Storage; clock: HandClock; callMs?: number };
 
-/** Latchkey as a client of the hostile provider, by the given metadata; without it, the provider's document is read when it is old. */
+/**
+ * Latchkey as a client of the hostile provider, by the given metadata; without it, the provider's document is read when
+ * it is old.
+ */
 export type ReadyClient = (metadata?: Metadata) => Promise<IdpClient>;
 
 export function newIdpClient({ idp, storage, clock, callMs }: Given): ReadyClient {

@@ -5,13 +5,13 @@ export type HealthOutcome = "well" | "failed" | "reached";
 export type HealthStatus = "up" | "degraded" | "down";
 export type ShownHealth = { status: HealthStatus; since: number };
 type HealthState = ShownHealth & { failures: number; restUntilMs: number };
-/** One profile's state as Valkey has it. */
+/** A profile's state as Valkey has it. */
 export type SharedState = [status: HealthStatus | "gone", since: number, failures: number, restMs: number];
 
 export const DOWN_AFTER = 5;
 export const REST_MS = 5_000;
 
-/** What this process knows: the state of each profile whose provider has failed. */
+/** The states that this process knows: the state of each profile whose provider has failed. */
 export class HealthStates {
   readonly #clock: Clock;
   readonly #states = new Map<string, HealthState>();

@@ -1,11 +1,11 @@
--- health.ts once more, for what several instances know together: one slot for all profiles, because only those that fail are
--- ever written here. An item is one of
+-- The rules of health-states.ts for states that several instances share: one slot for all profiles, because only failing profiles are
+-- written here. An item is one of
 --   'ask' | 'well' | 'failed' | 'reached' | 'forget', profile, time of day
 -- with the answer
 --   whether it may be asked (1, 0), whether its status has just changed (1, 0), status, since, failures, ms to rest
 -- or 'read', born, last, with the answer
 --   born, last, and of each profile whose status has changed after `last`: profile, status, since, failures, ms to rest
--- `born` is when this memory began: after a flush it is another, and everything is read anew.
+-- `born` is when this memory began: after a flush it has another value, and the caller reads everything again.
 -- Kept: <slot> state by profile, <slot>:changes profiles by the stamp of their last change, <slot>:feed born and last stamp.
 -- DOWN_AFTER, REST, FORGOTTEN_AFTER and PAGE come before this text.
 local changes, feed = slot .. ':changes', slot .. ':feed'
@@ -21,7 +21,7 @@ local function keep(id, state)
   redis.call('HSET', slot, id, string.format('%s %.0f %.0f %.0f', state.status, state.since, state.failures, state.rest))
 end
 
--- Stamps only ever grow, also when the server's clock is set back: who reads on from the last one misses nothing.
+-- Stamps only grow, also when the server's clock is set back, so a caller that reads on from the last stamp misses nothing.
 local function announce(id)
   local stamp = math.max(math.floor(now), tonumber(redis.call('HGET', feed, 'stamp') or 0) + 1)
   redis.call('HSET', feed, 'stamp', stamp)
@@ -52,7 +52,7 @@ local function note(id, state, what, since)
   return 1
 end
 
--- One that would last longer than a whole rest was written before the server's clock was set back, and is over.
+-- A rest longer than REST was written before the server's clock was set back, and counts as over.
 local function restOf(state)
   if state.status ~= 'down' then return 0 end
   local left = math.ceil(state.rest - now)
@@ -67,7 +67,7 @@ local function mayAsk(id, state)
   return 1
 end
 
--- A profile that nobody has asked for so long may not even exist any more.
+-- A profile without a request for so long may not exist any more.
 local function forgetOld()
   local long = now - FORGOTTEN_AFTER
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', changes, '-inf', long, 'LIMIT', 0, 100)) do

@@ -10,12 +10,13 @@ import {
 import { SharedHealth } from "./shared-health.ts";
 
 /**
- * The health of each profile's provider. After five failures in a row the provider is down and rests for five seconds. Then one request
- * finds out whether it answers again; the next rest begins with that request. Only providers that have failed have a state.
+ * The health of each profile's provider. After five failures in a row the provider is down and rests for five seconds.
+ * Then one request finds out whether it answers again; the next rest begins with that request. Only providers that have
+ * failed have a state.
  *
- * With Valkey all instances count, rest and find out together. An instance sends what it notes, and reads the changes of the others twice
- * a second; a request to a provider that is well makes no call to Valkey. While Valkey is away each instance goes on alone from what it
- * knew; when Valkey is back, the states in Valkey count.
+ * With Valkey all instances count, rest and find out together. An instance sends what it notes, and reads the changes
+ * of the others twice a second; a request to a provider that is well makes no call to Valkey. While Valkey is away each
+ * instance goes on alone from what it knew; when Valkey is back, the states in Valkey count.
  */
 export type Health = {
   /** Whether the provider may be asked now. */
@@ -30,13 +31,16 @@ export type Health = {
   count(): { down: number; degraded: number };
   forget(profileId: string): Promise<void>;
   /**
-   * Drops this process's state of a profile whose URL another instance has changed. Does nothing while Valkey answers: the instance that
-   * changed it has cleared the state there.
+   * Drops this process's state of a profile whose URL another instance has changed. Does nothing while Valkey answers:
+   * the instance that changed it has cleared the state there.
    */
   forgetAlone(profileId: string): void;
   /** Reads what other instances have changed. */
   refresh(): Promise<void>;
-  /** Profiles that this process has asked, whose health is not the reported one: down at once, any other when it has lasted ten seconds. */
+  /**
+   * Profiles that this process has asked, whose health is not the reported one: down at once, any other when it has
+   * lasted ten seconds.
+   */
   unreported(): { profileId: string; status: HealthStatus }[];
   markReported(profileId: string, status: HealthStatus): void;
 };
@@ -44,7 +48,9 @@ export type Health = {
 export type HealthDeps = {
   clock: Clock;
   valkey?: Pick<Valkey, "run" | "isAway"> | undefined;
-  /** Called once for each change of status, by the instance that has noted it; by each instance while Valkey is away. */
+  /**
+   * Called once for each change of status, by the instance that has noted it; by each instance while Valkey is away.
+   */
   onHealthChanged?: (profileId: string, status: HealthStatus) => void;
 };
 
@@ -54,7 +60,10 @@ const LASTS_MS = 10_000;
 export function createHealth({ clock, valkey, onHealthChanged = () => {} }: HealthDeps): Health {
   const states = new HealthStates(clock);
   const shared = valkey && new SharedHealth({ clock, valkey, onHealthChanged }, states);
-  /** The status last reported for each profile that this process has asked. Undefined after a start: another process may have reported one. */
+  /**
+   * The status last reported for each profile that this process has asked. Undefined after a start: another process may
+   * have reported one.
+   */
   const reported = new Map<string, HealthStatus | undefined>();
 
   return {

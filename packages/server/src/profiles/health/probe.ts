@@ -9,9 +9,10 @@ type Deps = { storage: Storage; calls: Calls; directory: Directory };
 const AT_ONCE = 20;
 
 /**
- * Asks providers that gave no answer for their documents, although no shopper needs them now. So a dead provider is known to be down
- * before many shoppers are sent there, and a provider that answers again is found within ten seconds, while fewer than a hundred are down.
- * A provider that a shopper chooses is asked at once when it has rested (authorize.ts). The answers are not awaited.
+ * Reads the documents of providers that gave no answer, although no shopper needs them now. So a dead provider is known
+ * to be down before many shoppers are sent there, and a provider that answers again is found within ten seconds, while
+ * fewer than a hundred are down. A provider that a shopper chooses gets a request at once when it has rested
+ * (authorize.ts). The answers are not awaited.
  */
 export async function probeProviders({ storage, calls, directory }: Deps): Promise<void> {
   const ids = calls.toProbe().slice(0, AT_ONCE);

@@ -14,9 +14,9 @@ type Deps = { storage: Storage; clock: Clock; calls: Calls };
 const AT_ONCE = 50;
 
 /**
- * Writes an event when an identity provider is no longer well, or well again. The profile's row has the status that was reported last, so
- * when several instances see the same change, the first one reports it. A profile without a report counts as up. Returns true when more
- * are left.
+ * Writes an event when an identity provider is no longer well, or well again. The profile's row has the status that was
+ * reported last, so when several instances see the same change, the first one reports it. A profile without a report
+ * counts as up. Returns true when more are left.
  */
 export async function reportHealth(deps: Deps): Promise<boolean> {
   const unreported = deps.calls.unreported();
@@ -27,7 +27,9 @@ export async function reportHealth(deps: Deps): Promise<boolean> {
   return unreported.length > AT_ONCE;
 }
 
-/** The store's revision tells other instances to read the profile again: their cached lists show the reported status. */
+/**
+ * The store's revision tells other instances to read the profile again: their cached lists show the reported status.
+ */
 async function report(deps: Deps, profileId: string, status: HealthStatus): Promise<void> {
   const storeId = await deps.storage.transact(async (trx) => {
     const row = await trx

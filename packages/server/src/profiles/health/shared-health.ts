@@ -22,7 +22,7 @@ type Deps = {
   onHealthChanged: (profileId: string, status: HealthStatus) => void;
 };
 
-/** The states that all instances share in Valkey. What Valkey answers is copied into `states`. */
+/** The states that all instances share in Valkey. Valkey's answers are copied into `states`. */
 export class SharedHealth {
   readonly #deps: Deps;
   readonly #states: HealthStates;
