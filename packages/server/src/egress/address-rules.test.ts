@@ -374,7 +374,7 @@ describe("an address", () => {
     );
   });
 
-  test("of IPv4 is never public inside one of IPv6", () => {
+  test("of IPv4 is never public inside an IPv6 address", () => {
     const wrap = fc.constantFrom(
       "::",
       "::ffff:",

@@ -12,9 +12,7 @@ export function isAllowedUrl(text: string, allowedOrigins: readonly string[]): b
   return url.protocol === "https:" && url.port === "" && isHostName(url.hostname);
 }
 
-/**
- * At least two labels of letters, digits and hyphens, the last not a number. An IP address in any spelling is refused.
- */
+/** At least two labels of letters, digits and hyphens, the last not a number; no IP address in any spelling. */
 function isHostName(host: string): boolean {
   if (host.length > 253 || isIP(host) !== 0) return false;
   const labels = host.split(".");

@@ -80,7 +80,7 @@ function connectHere(port: number, connections: ConnectTarget[]): (to: ConnectTa
 }
 
 describe("a public name", () => {
-  test("is resolved once, and what was checked is what is connected to (A51)", async () => {
+  test("is resolved once, and the connection goes to the checked address (A51)", async () => {
     const { port } = await rawServer((socket) => socket.write(answerOf("{}")));
     const connections: ConnectTarget[] = [];
     let lookups = 0;
@@ -146,7 +146,7 @@ describe("a name with several addresses", () => {
   };
 
   // The server listens on 127.0.0.1 alone: its neighbours refuse.
-  test("is reached at the next one when one is dead", async () => {
+  test("is reached at the next address when one is dead", async () => {
     expect(await at("127.0.0.2", "127.0.0.3", "127.0.0.1")).toEqual({
       end: "answered",
       tried: ["127.0.0.2", "127.0.0.3", "127.0.0.1"],
@@ -162,7 +162,7 @@ describe("a name with several addresses", () => {
   });
 });
 
-test("a distant provider with several addresses has half of the time to connect for the first of them, not its part", async () => {
+test("the first of several addresses has half of the time to connect", async () => {
   const { port } = await rawServer((socket) => socket.write(answerOf("{}")));
   const tried: string[] = [];
   const connect = ({ address }: ConnectTarget) => {
@@ -217,13 +217,13 @@ describe("a server that takes its time", () => {
       },
     ],
     [
-      "sends heralds without end",
+      "sends 103 answers without end",
       (socket) => {
         const timer = setInterval(() => socket.write("HTTP/1.1 103 Early Hints\r\n\r\n"), 5);
         socket.on("close", () => clearInterval(timer));
       },
     ],
-  ])("is left when the call has taken too long: it %s (A57)", async (_, talk) => {
+  ])("is disconnected when the call has taken too long: it %s (A57)", async (_, talk) => {
     const { origin, sockets } = await rawServer(talk);
     const startedMs = performance.now();
     expect(await reasonOf(send({ allowedOrigins: [origin], callMs: 80 }, { url: origin }))).toBe("too_slow");
@@ -264,7 +264,7 @@ describe("a server that takes its time", () => {
   });
 });
 
-test("a port where nobody listens is a failed connection", async () => {
+test("a port without a listener is connect_failed", async () => {
   const server = createServer();
   const { port } = await listen(server);
   server.close();
@@ -288,7 +288,7 @@ describe("the environment", () => {
     expect(proxy.sockets).toEqual([]);
   });
 
-  test("cannot do it from the start of the process either, though it does for others", async () => {
+  test("cannot put a proxy between from the start of the process either", async () => {
     const proxy = await rawServer((socket) => socket.write(answerOf("proxy")));
     const { origin } = await rawServer((socket) => socket.write(answerOf("direct")));
     const script = `

@@ -9,10 +9,7 @@ export type EgressRequest = {
   cutsAnswer?: true;
   /** The store that the request is for: an origin may be allowed for one store alone. */
   storeId?: string;
-  /**
-   * The owner of the connection, usually a profile: its kept connections may be used. Without it the connection is used
-   * once.
-   */
+  /** The owner of kept connections, usually a profile. Without it the connection is used once. */
   keptFor?: string;
 };
 

@@ -217,7 +217,7 @@ describe("an answer", () => {
     await until(() => sockets[0]?.closed);
   });
 
-  test("of three digits below 200 is only the herald of the answer", async () => {
+  test("with a status below 200 comes before the answer", async () => {
     const { work } = await answered(
       `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n${answerOf("{}")}`,
     );
@@ -243,8 +243,8 @@ describe("an answer", () => {
   });
 });
 
-describe("one request and the next", () => {
-  test("share no connection, so that an answer nobody asked for goes nowhere (N76, A53)", async () => {
+describe("two requests", () => {
+  test("share no connection, so that an unrequested answer is never read (N76, A53)", async () => {
     const { origin, sockets } = await rawServer((socket, count) => {
       socket.write(answerOf(`answer ${count}`, "Connection: keep-alive") + answerOf("poison"));
     });
@@ -275,7 +275,7 @@ describe("a fault", () => {
     ["a header", `HTTP/1.1 200 OK\r\n${SECRET}\r\n\r\n`],
     ["an encoding", answerOf("{}", `Content-Encoding: ${SECRET}`)],
     ["a body that is too large", answerOf(SECRET.repeat(MAX))],
-  ])("does not repeat what the other side said: %s", async (_, text) => {
+  ])("does not repeat text of the other side: %s", async (_, text) => {
     const { origin } = await rawServer((socket) => socket.write(text));
     const fault: Error = await send({ allowedOrigins: [origin] }, { url: origin }).catch((error) => error);
     expect(isEgressFault(fault)).toBe(true);
@@ -283,7 +283,7 @@ describe("a fault", () => {
     expect(`${fault.stack}`).not.toContain(SECRET);
   });
 
-  test("tells whether the request was sent: then the other side may have read it", async () => {
+  test("has wasSent when the other side may have read the request", async () => {
     const faultOf = (work: Promise<unknown>) => work.catch((error: unknown) => error);
     const silent = await rawServer(() => {});
     const broken = await rawServer((socket) => socket.destroy());
@@ -299,7 +299,7 @@ describe("a fault", () => {
     expect(await faultOf(slow)).toMatchObject({ reason: "too_slow", wasSent: false });
   });
 
-  test("is told from other errors", () => {
+  test("is distinguished from other errors", () => {
     expect(isEgressFault(egressFault("resting"))).toBe(true);
     for (const other of [new Error("egress: resting"), { reason: "resting" }, "resting", undefined, null]) {
       expect(isEgressFault(other)).toBe(false);

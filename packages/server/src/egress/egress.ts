@@ -18,10 +18,7 @@ import { createKeptConnections } from "./kept-connections.ts";
 export type Egress = { send(request: EgressRequest): Promise<EgressAnswer> };
 
 export type EgressDeps = {
-  /**
-   * Origins that are allowed although they are http, on another port or inside. The operator sets them; each may be for
-   * a purpose or a store.
-   */
+  /** Origins that the operator allows although they are http, on another port or inside. */
   allowedOrigins: readonly string[];
   purpose?: OriginUse["purpose"];
   resolve?: (host: string) => Promise<string[]>;

@@ -81,7 +81,7 @@ describe("a connection is used again", () => {
     expect(requests[0]).toContain("Connection: keep-alive\r\n");
   });
 
-  test("after an answer whose parts come one by one", async () => {
+  test("after an answer that arrives in parts", async () => {
     const { origin, sockets } = await server((socket, count) => {
       const parts = [...inChunks(count)];
       const next = () => {
@@ -105,7 +105,7 @@ describe("a connection is used again", () => {
     expect([lookups, sockets.length]).toEqual([1, 1]);
   });
 
-  test("as often as it is asked, and of earlier requests nothing stays on it", async () => {
+  test("for any number of requests, without listeners of earlier ones", async () => {
     const { origin, sockets } = await server((socket, count) => socket.write(answerOf(count)));
     const { ask, ends } = door({ allowedOrigins: [origin] });
     const listeners = () => ["data", "error"].map((event) => ends[0]?.listenerCount(event));
@@ -210,7 +210,7 @@ describe("a connection is not used again", () => {
     expect(sockets).toHaveLength(2);
   });
 
-  test("after bytes that nobody asked for (N76, A53)", async () => {
+  test("after unrequested bytes (N76, A53)", async () => {
     const { origin, sockets } = await server((socket, count) => socket.write(answerOf(count)));
     const { ask, ends } = door({ allowedOrigins: [origin] });
     expect(await ask(origin)).toBe("answer 1");

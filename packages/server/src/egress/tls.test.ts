@@ -89,14 +89,14 @@ describe("TLS", () => {
     expect(connections).toBe(1);
   });
 
-  test("with a certificate of an authority that nobody knows is refused", async () => {
+  test("with a certificate of an unknown authority is refused", async () => {
     const { port, names } = await tlsServer("idp");
     const { egress, request } = doorTo("idp.example", port, "");
     expect(await reasonOf(egress.send(request))).toBe("tls_unknown_authority");
     expect(names).toEqual([]);
   });
 
-  test("is checked anew for every request: no session carries an old certificate on", async () => {
+  test("is checked again for every request: no session is resumed", async () => {
     const { server, port } = await tlsServer("idp");
     const { egress, request } = doorTo("idp.example", port);
     expect(await reasonOf(egress.send(request))).toBe("answered");
@@ -116,7 +116,7 @@ describe("TLS", () => {
     expect(names).toEqual([]);
   });
 
-  test("is not what a server speaks that answers in plain text", async () => {
+  test("with a server that answers in plain text is tls_failed", async () => {
     const { port } = await listen(createServer((socket) => socket.end(answerOf(SECRET))));
     const { egress, request } = doorTo("idp.example", port);
     expect(await reasonOf(egress.send(request))).toBe("tls_failed");

@@ -2,10 +2,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Metadata, Send } from "./discovery.ts";
 import type { SigningKey } from "./keys.ts";
 
-/**
- * Latchkey as the client of one identity provider. This folder knows no database, no store and no profile: profiles/
- * makes these values.
- */
+/** Latchkey as a client of one provider. profiles/ makes these values: openid/ knows no database and no profile. */
 export type IdpClient = {
   clientId: string;
   metadata: Metadata;
@@ -17,20 +14,12 @@ export type IdpClient = {
 
 /** The provider's key set, as the caller keeps it. */
 export type KeySource = {
-  /**
-   * The key that a token's header names. An unknown key makes the source read the key set again, at most every ten
-   * seconds.
-   */
+  /** An unknown key makes the source read the key set again, at most every ten seconds. */
   keyFor(kid: unknown, algorithm: string): Promise<SigningKey | undefined>;
   /** True when the last attempt to read the key set failed, and before the first. */
   keysFailed(): boolean;
-  /**
-   * How long until the key set is read again for an unknown key. 0: the key set was read just now, so waiting does not
-   * help.
-   */
+  /** The wait until the key set may be read again. 0: it was read just now, so waiting does not help. */
   untilRereadMs(): number;
-  /**
-   * Reads the key set again when a signature does not fit: the provider may have replaced the key under the same `kid`.
-   */
+  /** After a bad signature: the provider may have replaced the key under the same `kid`. */
   reread(): Promise<void>;
 };

@@ -10,10 +10,7 @@ import {
 import { createMemo } from "../lib/memo.ts";
 import { parseStrictJson } from "../lib/strict-json.ts";
 
-/**
- * The members of a provider's discovery document that Latchkey uses, each checked for its type. The document is input,
- * not truth.
- */
+/** The used members of a discovery document, each checked for its type. The document is input, not truth. */
 export type Metadata = {
   readonly issuer: string;
   readonly authorizationEndpoint: string;
@@ -41,10 +38,7 @@ export type Send = (request: IdpRequest) => Promise<EgressAnswer>;
 
 const SUFFIX = "/.well-known/openid-configuration";
 
-/**
- * An administrator may paste the issuer: the document is at a known path behind the issuer (Discovery 4.1), before a
- * query.
- */
+/** An administrator may paste the issuer: the document's path comes behind it (Discovery 4.1), before a query. */
 export function toDiscoveryUrl(text: string): string {
   const { prefix, query } = partsOf(text);
   return `${prefix}${SUFFIX}${query}`;
@@ -180,10 +174,7 @@ export const usableAlgorithms = (document: JsonObject): string[] => {
   return ALGORITHMS.filter((name) => listed.includes(name));
 };
 
-/**
- * A document from the database. The same text gives the same object, so that values derived from the object can be kept
- * with it.
- */
+/** From the database. The same text gives the same object, so that derived values can be kept with it. */
 export function storedMetadata(text: string): Metadata {
   const known = stored.get(text);
   if (known) return known;

@@ -39,9 +39,7 @@ const isBarred = (reason: DocumentReason): boolean =>
 export const hasRemedy = ({ reason }: DocumentFailure): boolean =>
   isBarred(reason) || remedies[reason] !== undefined;
 
-/**
- * Why a document was not read, in one sentence without its full stop. Contains nothing that the other side has sent.
- */
+/** Why a document was not read: a sentence without its full stop, and without text of the other side. */
 export function explainDocumentFailure({ reason, status }: DocumentFailure, url?: string): string {
   const said = status === null ? "" : ` (HTTP status ${status})`;
   const remedy = isBarred(reason) ? allow(url) : remedies[reason];

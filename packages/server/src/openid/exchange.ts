@@ -107,9 +107,7 @@ const ENCODED: SignOnCheck = {
 const isEncoded = (clientId: string, clientSecret: string): boolean =>
   [clientId, clientSecret].some((text) => formEncoded(text).replaceAll("%20", " ") !== text);
 
-/**
- * A space as `%20`: decoders of forms read it as they read `+`, and decoders of percent signs alone would keep the `+`.
- */
+/** A space as `%20`, which decoders of forms read, too; decoders of percent signs alone would keep a `+`. */
 const formEncoded = (text: string): string => inForm(text).replaceAll("+", "%20");
 
 /** As a form has it, with `+` for a space. */

@@ -66,7 +66,7 @@ describe("the form", () => {
         return { payload, signatures: [{ protected: header, signature }] };
       },
     ],
-  ])("refuses what is not one token in its compact form: %s (N38)", async (_, change) => {
+  ])("refuses a text that is not one token in its compact form: %s (N38)", async (_, change) => {
     expect(await reasonFor(change(idp.signToken(good())))).toBe("id_token.malformed");
   });
 
@@ -83,7 +83,7 @@ describe("the form", () => {
     expect(await reasonFor(ofLength(65_537))).toBe("id_token.malformed");
   });
 
-  test("whatever it is refused for is the last thing that was looked at, and did not pass", async () => {
+  test("the last check of a refused token is the one that failed", async () => {
     const stranger = compact({ alg: "ES256", kid: "unknown" }, good(), signers.ES256(p256().privateKey));
     for (const token of [
       "no token",
@@ -114,7 +114,7 @@ describe("the form", () => {
     ["a header that is a text", () => ['"ES256"', json(good())]],
     ["a header that is a list", () => ['[{"alg":"ES256"}]', json(good())]],
     ["more behind the payload", () => [json(ownHeader()), `${json(good())}{}`]],
-  ])("refuses what can be read in more than one way: %s (N39)", async (_, parts) => {
+  ])("refuses a token that can be read in more than one way: %s (N39)", async (_, parts) => {
     expect(await reasonFor(signRaw(...parts()))).toBe("id_token.malformed");
   });
 
@@ -185,7 +185,7 @@ describe("the form", () => {
     expect(await reasonFor(idp.signToken(good(), header))).toBe("id_token.malformed");
   });
 
-  test("no claims make it fall over, whatever they are", async () => {
+  test("random claims give a verdict, never an error", async () => {
     const names = ["iss", "aud", "azp", "exp", "iat", "nbf", "nonce", "sub", "at_hash"];
     const changes = fc.dictionary(fc.constantFrom(...names), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 3 });
     await fc.assert(
@@ -200,7 +200,7 @@ describe("the form", () => {
   });
 });
 
-test("takes a token of up to 64 KB, as one with many groups is, and none that is larger", async () => {
+test("a token may have 64 KB, as with many groups; a larger one is refused", async () => {
   const large = (length: number) => ({ groups: "g".repeat(length) });
   expect(await withClaims(large(48_000))).toBeUndefined();
   expect(await withClaims(large(50_000))).toBe("id_token.malformed");

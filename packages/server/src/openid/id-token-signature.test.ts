@@ -58,7 +58,7 @@ describe("signatures", () => {
     expect(verdict.checks.at(-1)).toEqual({ check: "id_token.signature", passed: false });
   });
 
-  test("any one bit that is changed makes it another token", async () => {
+  test("a token with any bit changed is refused", async () => {
     const token = idp.signToken(good());
     expect(await reasonFor(token)).toBeUndefined();
     const flips = Array.from({ length: token.length * 8 }, (_, bit) => {
@@ -81,7 +81,7 @@ describe("algorithms", () => {
     expect(await reasonFor(compact({ alg: "HS256" }, good(), hs256(secret)))).toBe("id_token.alg");
   });
 
-  test("refuses HS256 with our own client secret, also where the provider says that it signs so (N23)", async () => {
+  test("refuses HS256 with the client secret, even if the provider lists HS256 (N23)", async () => {
     publish(["HS256", "RS256"], [jwkOf(rsa), { kty: "oct", k: Buffer.from(SECRET).toString("base64url") }]);
     expect(await reasonFor(compact({ alg: "HS256" }, good(), hs256(SECRET)))).toBe("id_token.alg");
   });
@@ -123,7 +123,7 @@ describe("algorithms", () => {
     expect(await reasonFor(compact({ alg }, good(), signers[alg](pair.privateKey)))).toBe("id_token.alg");
   });
 
-  test("refuses one that is sound but that the provider does not list (N27)", async () => {
+  test("refuses a sound algorithm that the provider does not list (N27)", async () => {
     publish(["RS256"], [jwkOf(rsa)]);
     expect(await reasonFor(compact({ alg: "PS256" }, good(), signers.PS256(rsa.privateKey)))).toBe(
       "id_token.alg",
@@ -252,14 +252,14 @@ describe("keys", () => {
     expect(idp.asked("/keys")).toBe(3);
   });
 
-  test("a provider may replace its keys after we have read them and before it signs (N54)", async () => {
+  test("a provider may replace its keys after Latchkey has read them and before it signs (N54)", async () => {
     await client();
     idp.rotateKey();
     expect(await reasonFor(idp.signToken(good()))).toBeUndefined();
     expect(idp.asked("/keys")).toBe(2);
   });
 
-  test("a key replaced under its old name costs one more reading, for twenty sign-ons at once (N54)", async () => {
+  test("a key replaced under the same kid costs one more request, for twenty sign-ons at once (N54)", async () => {
     const [before, after] = [p256(), p256()];
     publish(["ES256"], [jwkOf(before, { kid: "same" })]);
     await client();
@@ -272,7 +272,7 @@ describe("keys", () => {
     expect(await reasonFor(old)).toBe("id_token.signature");
   });
 
-  test("many bad signatures do not make us hammer the provider", async () => {
+  test("twenty bad signatures cost the provider two requests for its keys", async () => {
     const token = compact(ownHeader(), good(), signers.ES256(p256().privateKey));
     for (let i = 0; i < 20; i++) expect(await reasonFor(token)).toBe("id_token.signature");
     expect(idp.asked("/keys")).toBe(2);

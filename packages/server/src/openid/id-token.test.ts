@@ -24,7 +24,7 @@ import { show } from "../lib/show.ts";
 useIdTokens();
 
 describe("a good token", () => {
-  test("gives its claims, and says what was looked at, in its order", async () => {
+  test("gives its claims and its checks, in the order of the checks", async () => {
     const verdict = await verify(
       idp.signToken(good({ azp: idp.clientId, nbf: nowSeconds(), email: "a@b.c" })),
     );
@@ -37,7 +37,7 @@ describe("a good token", () => {
     );
   });
 
-  test("may have our client id as the one element of a list (N09)", async () => {
+  test("may have the client id as the only element of a list (N09)", async () => {
     expect(await withClaims({ aud: [idp.clientId] })).toBeUndefined();
   });
 
@@ -48,11 +48,11 @@ describe("a good token", () => {
     },
   );
 
-  test("may be one that the storefront asked for: then the nonce is not ours to know", async () => {
+  test("may come from a request of the storefront: then any nonce is accepted", async () => {
     expect(await reasonFor(idp.signToken(good({ nonce: "its own" })), { nonce: "not_sent" })).toBeUndefined();
   });
 
-  test("may bring claims that we do not depend on, c_hash among them (N43)", async () => {
+  test("may have claims that Latchkey does not use, c_hash among them (N43)", async () => {
     expect(await withClaims({ c_hash: "wrong", auth_time: "yesterday", acr: 1, amr: {} })).toBeUndefined();
   });
 
@@ -106,7 +106,7 @@ describe("issuer and audience", () => {
     expect(await withClaims({ aud: ["stranger", idp.clientId] })).toBe("id_token.aud");
   });
 
-  test("refuses an ID token for two audiences although azp is ours (N07)", async () => {
+  test("refuses an ID token for two audiences even if azp is the client id (N07)", async () => {
     expect(await withClaims({ aud: [idp.clientId, "stranger"], azp: idp.clientId })).toBe("id_token.aud");
   });
 
@@ -122,7 +122,7 @@ describe("issuer and audience", () => {
     expect(await withClaims({ aud })).toBe("id_token.aud");
   });
 
-  test("refuses a token that was given to another client although the audience is ours (N08)", async () => {
+  test("refuses another azp even if the audience is the client id (N08)", async () => {
     expect(await withClaims({ azp: "stranger" })).toBe("id_token.azp");
   });
 
@@ -159,7 +159,7 @@ describe("times", () => {
     expect(await withClaims({ exp: nowSeconds() - 360 })).toBe("id_token.exp");
   });
 
-  test("accepts a token that expired thirty seconds ago, and refuses one after more than a minute (N15)", async () => {
+  test("accepts a token that expired 30 seconds ago, and refuses a token that expired a minute ago (N15)", async () => {
     expect(await withClaims({ exp: nowSeconds() - 30 })).toBeUndefined();
     expect(await withClaims({ exp: nowSeconds() - 60 })).toBe("id_token.exp");
     expect(await withClaims({ exp: nowSeconds() - 61 })).toBe("id_token.exp");
@@ -187,7 +187,7 @@ describe("times", () => {
     expect(await reasonFor(signRaw(ownHeader(), payload))).toBe("id_token.iat");
   });
 
-  test("an end that no calendar has is far away, and no reason to fall over (N16)", async () => {
+  test("an exp beyond any calendar is far in the future, and no error (N16)", async () => {
     expect(await withClaims({ exp: 1e300 })).toBeUndefined();
     expect(await withClaims({ exp: -1e300 })).toBe("id_token.exp");
   });
@@ -263,7 +263,7 @@ describe("the hash of the access token (N42)", () => {
   const withHash = (at_hash: unknown, accessToken?: string) =>
     reasonFor(idp.signToken(good({ at_hash })), accessToken === undefined ? {} : { accessToken });
 
-  test("must fit when it is there", async () => {
+  test("a wrong value is refused, a right one is not", async () => {
     expect(await withHash(hash("at"), "at")).toBeUndefined();
     expect(await withHash(hash("other"), "at")).toBe("id_token.at_hash");
     expect(await withHash(hash("at", "sha512"), "at")).toBe("id_token.at_hash");
@@ -274,7 +274,7 @@ describe("the hash of the access token (N42)", () => {
     expect(await withHash(undefined, "at")).toBeUndefined();
   });
 
-  test("belongs to an access token: without one it is refused", async () => {
+  test("at_hash without an access token is refused", async () => {
     expect(await withHash(hash("at"))).toBe("id_token.at_hash");
     expect(await withHash(hash(""))).toBe("id_token.at_hash");
   });
@@ -292,8 +292,8 @@ describe("the hash of the access token (N42)", () => {
   });
 });
 
-describe("what is said of a check", () => {
-  test("both sides, so that support sees what is wrong, and nothing behind the first failure", async () => {
+describe("the record of a check", () => {
+  test("has both sides of the comparison, and ends with the first failure", async () => {
     const { checks } = await verify(idp.signToken(good({ aud: ["the-store", "stranger"], exp: 0 })));
     expect(checks.at(-1)).toEqual({
       check: "id_token.aud",
@@ -303,7 +303,7 @@ describe("what is said of a check", () => {
     });
   });
 
-  test("times as times, and a text as a text", async () => {
+  test("shows times as times, and a text as a text", async () => {
     const last = async (changes: object) => (await verify(idp.signToken(good(changes)))).checks.at(-1);
     const now = new Date(clock.now() - 60_000).toISOString();
     expect(await last({ exp: 0 })).toMatchObject({
@@ -314,13 +314,13 @@ describe("what is said of a check", () => {
     expect(await last({ exp: undefined })).toMatchObject({ found: "absent" });
   });
 
-  test("of a subject how long it is, and whether it has other letters than a subject may have", async () => {
+  test("shows the length of a subject, and whether it has characters that are not allowed", async () => {
     const last = async (sub: string) => (await verify(idp.signToken(good({ sub })))).checks.at(-1)?.found;
     expect(await last("s".repeat(256))).toBe("256 characters");
     expect(await last("zoë")).toBe("3 characters, not all of them printable ASCII");
   });
 
-  test("never the nonce, a hash, the subject or the token", async () => {
+  test("never shows the nonce, a hash, the subject or the token", async () => {
     const secrets = { nonce: "secret-1", at_hash: "secret-2", sub: "secret-3" };
     for (const token of [idp.signToken(good(secrets)), idp.signToken(good({ ...secrets, nonce: NONCE }))]) {
       const { checks } = await verify(token, { accessToken: "secret-4" });
@@ -339,7 +339,7 @@ describe("what is said of a check", () => {
     ["a\r\nb\0c\u202ed\u2028e", "a\ufffd\ufffdb\ufffdc\ufffdd\ufffde"],
     ["x".repeat(1000), "x".repeat(200)],
     [`${"x".repeat(199)}😀`, `${"x".repeat(199)}\ufffd`],
-  ])("a value from outside is shown short and on one line: %j", (value, shown) => {
+  ])("shows a value from outside shortened and on one line: %j", (value, shown) => {
     expect(show(value)).toBe(shown);
   });
 });

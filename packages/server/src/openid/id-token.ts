@@ -14,10 +14,7 @@ type TokenVerdict =
   /** `refused`: the claims of a token with a good signature that failed another check. */
   | { reason: SignOnReason; checks: SignOnCheck[]; refused?: JsonObject };
 
-/**
- * "not_sent": the direct flow, in which the storefront made the request. An explicit value, so that no absent value
- * skips the check.
- */
+/** "not_sent": in the direct flow the storefront makes the request. No absent value can skip the check. */
 export type ExpectedNonce = { value: string } | "not_sent";
 
 /** A check, for any kind of token. */
@@ -194,10 +191,7 @@ function readCompact(token: unknown, types: readonly string[]): Compact | Findin
   };
 }
 
-/**
- * Issuer, audience and times: the claims that ID tokens and logout tokens share. With `mayLackExp`, `iat` alone limits
- * a token's age.
- */
+/** The claims that ID tokens and logout tokens share. With `mayLackExp`, `iat` alone limits a token's age. */
 export function judgeClaims(
   { clock, clientId, metadata: { issuer } }: Omit<TokenClient, "keys">,
   { iss, aud, azp, exp, iat, nbf }: JsonObject,
@@ -251,9 +245,7 @@ const toMs = (seconds: unknown): number =>
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
 
-/**
- * OpenID Connect Core 2, without control characters, which a database or a log could not keep. Compared byte for byte.
- */
+/** OpenID Connect Core 2, without control characters. Compared byte for byte. */
 export const isSubject = (value: unknown): value is string =>
   typeof value === "string" && /^[\x20-\x7e]{1,255}$/.test(value);
 

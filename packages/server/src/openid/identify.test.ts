@@ -60,7 +60,7 @@ const reasonFor = async (tokens: JsonObject) => {
 
 const NO_EMAIL = { email: undefined };
 
-test("a person is what a good answer says, and UserInfo is not asked for what is known", async () => {
+test("a good answer gives the person; UserInfo is not read when the ID token has the e-mail", async () => {
   const tokens = tokensWith({ email_verified: true, name: "Ada Lovelace", sid: "session" });
   const result = await identified(tokens);
   expect(result).toMatchObject({
@@ -109,7 +109,7 @@ describe("the answer of the token endpoint", () => {
     },
   );
 
-  test("is refused for what is wrong in the ID token, and then nothing more is asked", async () => {
+  test("is refused for the fault in the ID token, without a further request", async () => {
     expect(await reasonFor(tokensWith({ ...NO_EMAIL, aud: "stranger" }))).toBe("id_token.aud");
     expect(await reasonFor(tokensWith(NO_EMAIL, { id_token: "x" }))).toBe("id_token.malformed");
     expect(idp.asked("/userinfo")).toBe(0);
@@ -171,7 +171,7 @@ describe("the e-mail", () => {
     expect(idp.asked("/userinfo")).toBe(0);
   });
 
-  test("is not verified by what the other payload says (N82)", async () => {
+  test("is not verified by the other payload's email_verified (N82)", async () => {
     idp.hooks.userinfo = (claims) => ({ ...claims, email: "ada@shop.example" });
     expect(await identityOf(tokensWith({ ...NO_EMAIL, email_verified: true }))).toMatchObject({
       emailVerified: false,
@@ -189,7 +189,7 @@ describe("the e-mail", () => {
     },
   );
 
-  test("says of email_verified what it was, so that support sees a text for what it is", async () => {
+  test("shows the type of email_verified, so that support sees a text as a text", async () => {
     const { checks } = await identified(tokensWith({ email_verified: "true" }));
     expect(checks.at(-1)).toMatchObject({ found: 'in the ID token, email_verified "true"' });
     expect(JSON.stringify(checks)).not.toContain("ada@");
@@ -253,11 +253,11 @@ describe("the rest", () => {
     [1, null],
     [null, null],
     [undefined, null],
-  ])("the name %j is %j: nobody is refused for it", async (name, expected) => {
+  ])("the name %j is %j: no sign-on is refused for a name", async (name, expected) => {
     expect(await identityOf(tokensWith({ name }))).toMatchObject({ name: expected });
   });
 
-  test("the name may be in UserInfo, when that is asked", async () => {
+  test("the name may be in UserInfo, when UserInfo is read", async () => {
     idp.hooks.userinfo = (claims) => ({ ...claims, email: "ada@shop.example", name: "Ada" });
     expect(await identityOf(tokensWith(NO_EMAIL))).toMatchObject({ name: "Ada" });
     expect(await identityOf(tokensWith({ ...NO_EMAIL, name: "A" }))).toMatchObject({ name: "A" });

@@ -7,10 +7,7 @@ import { type JsonObject, textOf } from "./discovery.ts";
 import { type ExpectedNonce, isIdpSession, verifyIdToken } from "./id-token.ts";
 import { fetchUserinfo } from "./userinfo.ts";
 
-/**
- * A person as the identity provider describes them. Only issuer and subject together identify the person (OpenID
- * Connect Core 5.7).
- */
+/** A person at an identity provider. Only issuer and subject together identify the person (OpenID Connect Core 5.7). */
 export type Identity = {
   issuer: string;
   subject: string;

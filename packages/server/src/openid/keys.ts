@@ -61,9 +61,7 @@ function algorithmsOf({ kty, crv, alg }: JsonObject): string[] {
   return alg === undefined ? ofKind : ofKind.filter((name) => name === alg);
 }
 
-/**
- * The key that a token's header names. Without a `kid` it must be the only key of its kind (OpenID Connect Core 10.1).
- */
+/** The key that a token's header names. Without a `kid` it must be the only key of its kind (Core 10.1). */
 export function selectKey(
   keys: readonly SigningKey[],
   kid: unknown,

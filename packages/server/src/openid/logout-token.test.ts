@@ -63,7 +63,7 @@ describe("a good token", () => {
     expect(await verify(idp.signToken(good(), { typ }))).toHaveProperty("subject");
   });
 
-  test("may have our client id as the one element of a list, and more in its event", async () => {
+  test("may have the client id as the only element of a list, and members in its event", async () => {
     expect(await withClaims({ aud: [idp.clientId] })).toHaveProperty("subject");
     expect(await withClaims({ events: { [EVENT]: { more: 1 }, "urn:other": {} } })).toHaveProperty("subject");
   });
@@ -103,7 +103,7 @@ describe("signatures (R174)", () => {
     expect(await verify(`${header}.${payload}.${others}`)).toEqual(refused("signature"));
   });
 
-  test("refuses an unknown key, an encrypted token and what is no token", async () => {
+  test("refuses an unknown key, an encrypted token and a text that is not a token", async () => {
     expect(await verify(idp.signToken(good(), { kid: "unknown" }))).toEqual(refused("key"));
     expect(await verify("a.b.c.d.e")).toEqual(refused("encrypted"));
     for (const text of ["", "x", "a.b.c", "{}", "..", "x".repeat(100_000)])
@@ -155,18 +155,18 @@ describe("claims", () => {
     expect(await withClaims({ nonce })).toEqual(refused("nonce"));
   });
 
-  test("refuses one that is more than ten minutes old, from the future or without a time (N115)", async () => {
+  test("refuses a token that is more than ten minutes old, from the future or without iat (N115)", async () => {
     expect(await withClaims({ iat: nowSeconds() - 601 })).toEqual(refused("iat"));
     expect(await withClaims({ iat: nowSeconds() + 61 })).toEqual(refused("iat"));
     expect(await withClaims({ iat: undefined })).toEqual(refused("iat"));
   });
 
-  test("refuses one that has expired", async () => {
+  test("refuses an expired token", async () => {
     expect(await withClaims({ exp: nowSeconds() - 30 })).toHaveProperty("subject");
     expect(await withClaims({ exp: nowSeconds() - 61 })).toEqual(refused("exp"));
   });
 
-  test("takes one without an end for ten minutes, as two providers send them; an end that is none is refused", async () => {
+  test("accepts a token without exp for ten minutes, as two providers send; an exp that is not a time is refused", async () => {
     expect(await withClaims({ exp: undefined })).toHaveProperty("subject");
     expect(await withClaims({ exp: undefined, iat: nowSeconds() - 599 })).toHaveProperty("subject");
     expect(await withClaims({ exp: undefined, iat: nowSeconds() - 601 })).toEqual(refused("iat"));
@@ -174,7 +174,7 @@ describe("claims", () => {
     for (const exp of [null, "tomorrow", ""]) expect(await withClaims({ exp })).toEqual(refused("exp"));
   });
 
-  test("says whether the provider has signed what is refused: nobody else can have", async () => {
+  test("says whether the refused token has the provider's signature", async () => {
     expect(await withClaims({ aud: "another" })).toMatchObject({
       isSigned: true,
       checks: expect.arrayContaining([
@@ -184,7 +184,7 @@ describe("claims", () => {
     expect(await verify("a.b.c")).toMatchObject({ isSigned: false });
   });
 
-  test("refuses one that names neither subject nor session (N115)", async () => {
+  test("refuses a token that names neither subject nor session (N115)", async () => {
     expect(await withClaims({ sub: undefined, sid: undefined })).toEqual(refused("sub"));
   });
 

@@ -15,10 +15,7 @@ import {
 
 type LogoutPart = SignaturePart | ClaimPart | "events" | "nonce" | "sub" | "sid" | "jti";
 
-/**
- * The sessions that the identity provider has ended: all sessions of a subject, one session, or one session of a
- * subject.
- */
+/** The sessions that the provider has ended: all of a subject, one session, or one of a subject. */
 export type EndedSession = { subject: string | null; idpSession: string | null };
 type LogoutVerdict = (EndedSession & { issuedAt: number }) | LogoutRefused;
 
@@ -91,10 +88,7 @@ const refused = (failed: LogoutPart, findings: Finding<string>[], isSigned: bool
   checks: findings.map(({ part, ...rest }) => ({ check: `logout_token.${part}`, ...rest })),
 });
 
-/**
- * A jti must be present but is not stored: a token ends sessions from before its `iat`, so sending it twice changes
- * nothing.
- */
+/** A jti must be present but is not stored: a token that is sent twice ends nothing more. */
 function judgeLogout({ events, nonce, sub, sid, jti }: JsonObject): Finding<LogoutPart>[] {
   return [
     { part: "events", passed: isObject(events) && isObject(events[EVENT]) },

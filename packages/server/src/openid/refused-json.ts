@@ -10,10 +10,7 @@ const EVIDENCE: Record<Exclude<JsonRefusal, "not_json">, JsonEvidence> = {
   lone_surrogate: { expected: "whole characters", found: "half of a surrogate pair" },
 };
 
-/**
- * The fault in JSON that Latchkey refuses, with the member, so that an administrator finds the claim. Undefined for a
- * text that is not JSON.
- */
+/** The fault and its member, so that an administrator finds the claim. Undefined for a text that is not JSON. */
 export function evidenceOf(
   { refusal, member }: { refusal: JsonRefusal; member?: string },
   part?: "header" | "payload",

@@ -11,10 +11,7 @@ import {
 } from "./discovery.ts";
 import type { SigningKey } from "./keys.ts";
 
-/**
- * The nine requirements on an identity provider, as checks of its documents. A check that needs a live token is
- * `unknown` until a sign-on.
- */
+/** The nine requirements. A check that needs a live token is `unknown` until a sign-on. */
 export type RequirementId = "R1" | "R2" | "R3" | "R4" | "R5" | "R6" | "R7" | "R8" | "R9";
 export type CheckStatus = "met" | "not_met" | "unknown";
 export type Check = {

@@ -206,10 +206,7 @@ function changeColumns(
   };
 }
 
-/**
- * An access token names the second in which it was issued, so all tokens of the second in which a profile is disabled
- * end with it.
- */
+/** An access token names its second of issue: all tokens of the second in which a profile is disabled end. */
 const nextSecond = (now: number): number => (Math.floor(now / 1000) + 1) * 1000;
 
 export async function deleteProfile(deps: Deps, caller: Caller, ids: ProfileIds): Promise<undefined> {

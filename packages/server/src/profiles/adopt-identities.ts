@@ -11,7 +11,7 @@ import type { FormerIssuer, Profile } from "./profile.ts";
  * one. The identity rows stay as they are; the heir's row names the former profile, and every search for an identity
  * looks under former profiles, too.
  */
-export type Adoptable = { profileId: string; identities: number };
+export type Adoptable = { profile_id: string; identities: number };
 
 /** The profile that takes over. */
 type Heir = FormerIssuer & { id: string; store_id: string; realm_id: string };
@@ -28,12 +28,13 @@ export async function listAdoptable(db: Database, heir: Heir): Promise<Adoptable
   const adoptable = new Map<string, Adoptable>();
   const offer = async (profileId: string, former: TakenOver) => {
     const left = await listLeftBehind(db, heir, speakers, profileId, former);
-    const others = left.filter((one) => one.profileId === profileId || !adoptable.has(one.profileId));
+    const others = left.filter((one) => one.profile_id === profileId || !adoptable.has(one.profile_id));
     const identities = Math.min(
       others.reduce((sum, one) => sum + one.identities, 0),
       COUNTED,
     );
-    if (identities > 0 && adoptable.size < LISTED) adoptable.set(profileId, { profileId, identities });
+    if (identities > 0 && adoptable.size < LISTED)
+      adoptable.set(profileId, { profile_id: profileId, identities });
   };
   // From one profile id to the next, each by the index: the identities in between are not read.
   let profileId = await findNext(db, heir, "");
@@ -42,13 +43,10 @@ export async function listAdoptable(db: Database, heir: Heir): Promise<Adoptable
     profileId = await findNext(db, heir, profileId);
   }
   for (const { id, ...former } of await listDeletedAs(db, heir)) await offer(id, former);
-  return [...adoptable.values()].sort((one, other) => (one.profileId < other.profileId ? -1 : 1));
+  return [...adoptable.values()].sort((one, other) => (one.profile_id < other.profile_id ? -1 : 1));
 }
 
-/**
- * Runs under the store's lock, so that no two profiles take over the same one. Includes what the deleted profile had
- * taken over.
- */
+/** Runs under the store's lock, so that no two profiles take over the same one. */
 export async function adoptIdentities(trx: Trx, heir: Heir, formerProfileId: string): Promise<void> {
   const deleted = await readFormer(trx, "deleted_profiles", heir.store_id, formerProfileId);
   const leftBehind = await listLeftBehind(trx, heir, await listSpeakers(trx, heir), formerProfileId, deleted);
@@ -61,7 +59,7 @@ export async function adoptIdentities(trx: Trx, heir: Heir, formerProfileId: str
   await trx
     .updateTable("oidc_profiles")
     .set({
-      former_profile_ids: JSON.stringify([...former.ids, ...leftBehind.map(({ profileId }) => profileId)]),
+      former_profile_ids: JSON.stringify([...former.ids, ...leftBehind.map(({ profile_id }) => profile_id)]),
       former_issuers: JSON.stringify(issuers),
     })
     .where("store_id", "=", heir.store_id)
@@ -94,7 +92,7 @@ async function listLeftBehind(
     let identities = 0;
     for (const { issuer, clientId } of names)
       identities += await countIdentities(db, { ...heir, issuer, clientId }, profileId);
-    if (identities > 0) left.push({ profileId, identities });
+    if (identities > 0) left.push({ profile_id: profileId, identities });
   }
   return left;
 }
@@ -104,10 +102,7 @@ type DeletedProfile = Pick<
   "id" | "store_id" | "client_id" | "metadata" | "former_profile_ids" | "former_issuers"
 >;
 
-/**
- * Stores the former profiles and issuers of a profile that is deleted, and its last issuer. Nothing where there were
- * none.
- */
+/** Stores a deleted profile's former profiles and issuers, and its last issuer, if there are any. */
 export async function rememberFormer(trx: Trx, deleted: DeletedProfile): Promise<void> {
   const { id, store_id, client_id: clientId, metadata, former_profile_ids, former_issuers } = deleted;
   if (former_profile_ids.length === 0 && former_issuers.length === 0) return;
@@ -125,10 +120,7 @@ export async function rememberFormer(trx: Trx, deleted: DeletedProfile): Promise
     .execute();
 }
 
-/**
- * Deleted profiles that had the heir's issuer and client in the end, oldest first: a later one may have taken over an
- * earlier one.
- */
+/** Deleted profiles that had the heir's issuer and client in the end, oldest first. */
 async function listDeletedAs(db: Database, heir: Heir): Promise<(TakenOver & { id: string })[]> {
   const rows = await db
     .selectFrom("deleted_profiles")

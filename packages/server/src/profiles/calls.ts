@@ -28,14 +28,11 @@ export type Calls = Sender &
     aboutCodes: Sender;
     /** For an address that an administrator tries: a typing mistake must not count against a working provider. */
     tryOut(request: IdpRequest): Promise<EgressAnswer>;
-    /**
-     * Profiles whose document to read although no sign-on needs it now, to find out whether the provider is down or
-     * answers again.
-     */
+    /** Profiles whose document to read without a sign-on, to find out whether the provider answers. */
     toProbe(): string[];
   };
 
-export type Sender = { send(profileId: string, request: IdpRequest): Promise<EgressAnswer> };
+type Sender = { send(profileId: string, request: IdpRequest): Promise<EgressAnswer> };
 
 /** `ok`: status below 300. `refused`: below 500. `failed`: 500 and above, or no answer. */
 type CallOutcome = "ok" | "refused" | "failed";

@@ -28,9 +28,7 @@ export async function checkProfile(
   return presentReport(deps, profile, { ...report, checks: inItsWords(report.provider, checks), warnings });
 }
 
-/**
- * A change that waits for an administrator. The new document may meet every requirement, so no check shows the change.
- */
+/** A change that waits for approval. The new document may meet every requirement, so no check shows it. */
 function driftWarnings({ metadata, pending, issuerFound }: Profile): string[] {
   const warnings: string[] = [];
   if (metadata && pending) {

@@ -108,10 +108,7 @@ export class Directory {
     return (request) => this.#deps.calls.send(id, { ...request, storeId });
   }
 
-  /**
-   * A stored document may be older than this process; until this process has read one, the stored document counts as
-   * fresh.
-   */
+  /** Until this process has read a document, the stored document counts as fresh. */
   #usable({ readAtMs, metadata }: CachedDocument): Metadata | undefined {
     const isUsable = readAtMs === NEVER || this.#ageOf(readAtMs) < STALE_MS;
     return isUsable ? (metadata ?? undefined) : undefined;

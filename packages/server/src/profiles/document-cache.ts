@@ -4,10 +4,7 @@ import type { SigningKey } from "../openid/keys.ts";
 import { hasDrifted } from "./drift.ts";
 import type { Profile } from "./profile.ts";
 
-/**
- * Each purpose has its own limit on reading the key set again: anybody may post a logout token, and must not use up the
- * limit of sign-ons.
- */
+/** Each has its own limit on reading keys again: logout tokens, which anybody may post, cannot use up sign-ons'. */
 export type KeyPurpose = "sign_on" | "logout";
 
 /** The document and the key set of one profile's provider, as this process has read them. */

@@ -33,10 +33,7 @@ export function columnsFor(
 /** The document names the approved issuer again. */
 const UNMOVED = { issuer_found: null, issuer_found_at: null };
 
-/**
- * The document names another issuer and cannot be accepted. The profile shows that before a sign-on fails because of
- * it.
- */
+/** The document names another issuer. The profile shows that before a sign-on fails because of it. */
 export const movedTo = (
   issuer: string,
   nowMs: number,
@@ -81,10 +78,7 @@ export const isSame = (one: Metadata, other: Metadata): boolean =>
 export const hasDrifted = (known: Metadata, found: Metadata): boolean =>
   !isSame(known, found) && approvedOf(known).join(" ") !== approvedOf(found).join(" ");
 
-/**
- * An absent userinfo endpoint counts as one on the token endpoint's host: that host makes the access token which would
- * be sent there.
- */
+/** An absent userinfo endpoint counts as one on the token endpoint's host, which makes the access token. */
 const approvedOf = (metadata: Metadata): string[] => [
   metadata.issuer,
   ...[

@@ -16,10 +16,7 @@ import type { FormerIssuer, MoveChoice, Profile, ProfileChange } from "./profile
 /** Identities and tokens are counted up to this number; there may be millions. */
 export const COUNTED = 10_000;
 
-/**
- * The columns to write beside the new document. Throws when the profile has identities and the administrator has made
- * no choice.
- */
+/** The columns beside the new document. Throws when there are identities and the administrator has not chosen. */
 export async function columnsOfMove(
   trx: Trx,
   profile: Profile,
@@ -50,10 +47,7 @@ export async function columnsOfMove(
   return { former_issuers: JSON.stringify(carried) };
 }
 
-/**
- * The last known issuer. A profile whose new document could not be read yet still has the identities of the issuer
- * before.
- */
+/** The last known issuer, also while the document at a new discovery URL could not be read yet. */
 export const issuerBefore = ({ metadata, former_issuers: formerIssuers }: Profile): string | undefined =>
   metadata?.issuer ?? formerIssuers.at(-1)?.issuer;
 
@@ -78,10 +72,7 @@ export const withIssuer = (known: readonly FormerIssuer[], added: FormerIssuer):
   added,
 ];
 
-/**
- * A query for each issuer of each profile: for several at once PostgreSQL would read all identities of the profile, or
- * of all others.
- */
+/** A query per issuer and profile: for several at once PostgreSQL would read all identities of a profile. */
 async function countIdentities(trx: Trx, profile: Profile, former: readonly FormerIssuer[]): Promise<number> {
   let total = 0;
   for (const issuer of new Set(former.map((one) => one.issuer)))

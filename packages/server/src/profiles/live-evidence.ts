@@ -80,10 +80,7 @@ export async function withLiveEvidence(
   return Promise.all(judged);
 }
 
-/**
- * The algorithm of the provider's ID tokens: as it was noted, else as the record of the latest sign-on has it, for
- * profiles from before it was noted.
- */
+/** As noted on the profile, else from the latest sign-on's record, for profiles from before the column. */
 export async function algorithmSeen(
   { storage: { db } }: { storage: Storage },
   profile: Profile,

@@ -75,10 +75,7 @@ export const profileOf = (row: ProfileRow): Profile => ({
   refused_logout: row.refused_logout === null ? null : JSON.parse(row.refused_logout),
 });
 
-/**
- * A disabled profile may have no client secret, which is stored as an empty text: the release before can read that,
- * too.
- */
+/** A disabled profile may have none: an empty text is sealed, which the release before can read, too. */
 export const hasSecret = ({ sealed_client_secret: sealed }: Pick<Profile, "sealed_client_secret">): boolean =>
   !isSealedEmpty(sealed);
 
@@ -93,14 +90,10 @@ export const profileKey = ({ storeId }: { storeId: string }, { realm, id }: Prof
   profileId: id,
 });
 
-export const keyOf = ({
-  store_id,
-  realm_id,
-  id,
-}: Pick<Profile, "store_id" | "realm_id" | "id">): ProfileKey => ({
-  storeId: store_id,
-  realmId: realm_id,
-  profileId: id,
+export const keyOf = (of: Pick<Profile, "store_id" | "realm_id" | "id">): ProfileKey => ({
+  storeId: of.store_id,
+  realmId: of.realm_id,
+  profileId: of.id,
 });
 
 export async function findProfile(db: Database, key: ProfileKey): Promise<Profile | undefined> {

@@ -78,10 +78,7 @@ export function shownHealth(
   return isKnown ? { status: "up", since } : { status: "unknown", since: knownAt ?? since };
 }
 
-/**
- * Each issuer once, however many clients the profile had there; the issuer of now may be among them, with another
- * client.
- */
+/** Each issuer once, without the current one, which may be among them with another client. */
 const presentFormerIssuers = ({ former_issuers, metadata }: Profile): string[] => [
   ...new Set(former_issuers.map(({ issuer }) => issuer).filter((issuer) => issuer !== metadata?.issuer)),
 ];
@@ -130,10 +127,7 @@ function directLink({ id, metadata }: Profile): string | null {
 
 export function presentProfile(deps: Presenting, reader: ProfileReader, profile: ProfileView): ProfileAnswer {
   const { meta, ...members } = profileResource(deps, reader, profile);
-  const adoptable = profile.adoptable?.map(({ profileId, identities }) => ({
-    profile_id: profileId,
-    identities,
-  }));
+  const { adoptable } = profile;
   return {
     data: { ...members, meta: { ...meta, ...(adoptable && { adoptable }) } },
     links: presentLinks(deps, profile),

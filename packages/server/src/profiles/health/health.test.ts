@@ -41,7 +41,7 @@ describeCounting((begin, runs) => {
     at: fc.nat(2),
   } as const);
 
-  test("for any outcomes, on any instance that has heard of the others', health and rest are those of one process", async () => {
+  test("for any outcomes, on any instance that has read the others' changes, health and rest are those of one process", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         const { clock, valkey } = begin();
@@ -70,7 +70,7 @@ describeCounting((begin, runs) => {
     );
   });
 
-  test("every change of status is told once, and by nobody when nothing has changed", async () => {
+  test("every change of status is reported once, and no report without a change", async () => {
     const health = instance(begin());
     await health.note("a", "well");
     await fail(health, "a", 7);
@@ -81,7 +81,7 @@ describeCounting((begin, runs) => {
     expect(health.changes).toEqual(["a degraded", "a down", "a degraded", "a up"]);
   });
 
-  test("one that was only reached is down again with the next failure", async () => {
+  test("a provider that was only reached is down again with the next failure", async () => {
     const health = instance(begin());
     await fail(health, "a");
     await health.note("a", "reached");

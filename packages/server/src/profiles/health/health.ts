@@ -18,56 +18,27 @@ import { SharedHealth } from "./shared-health.ts";
  * of the others twice a second; a request to a provider that is well makes no call to Valkey. While Valkey is away each
  * instance goes on alone from what it knew; when Valkey is back, the states in Valkey count.
  */
-export type Health = {
-  /** Whether the provider may be asked now. */
-  mayAsk(profileId: string): Promise<boolean>;
-  note(profileId: string, outcome: HealthOutcome): Promise<void>;
-  healthOf(profileId: string): ShownHealth | undefined;
-  /** Whether the provider is down and its rest is over, so that a request may ask it. */
-  hasRested(profileId: string): boolean;
-  /** All of those profiles, the longest rested first. */
-  rested(): string[];
-  /** How many profiles' providers are not well. */
-  count(): { down: number; degraded: number };
-  forget(profileId: string): Promise<void>;
-  /**
-   * Drops this process's state of a profile whose URL another instance has changed. Does nothing while Valkey answers:
-   * the instance that changed it has cleared the state there.
-   */
-  forgetAlone(profileId: string): void;
-  /** Reads what other instances have changed. */
-  refresh(): Promise<void>;
-  /**
-   * Profiles that this process has asked, whose health is not the reported one: down at once, any other when it has
-   * lasted ten seconds.
-   */
-  unreported(): { profileId: string; status: HealthStatus }[];
-  markReported(profileId: string, status: HealthStatus): void;
-};
+export type Health = ReturnType<typeof createHealth>;
 
 export type HealthDeps = {
   clock: Clock;
   valkey?: Pick<Valkey, "run" | "isAway"> | undefined;
-  /**
-   * Called once for each change of status, by the instance that has noted it; by each instance while Valkey is away.
-   */
+  /** Called once per change of status, by the instance that notes it; by each while Valkey is away. */
   onHealthChanged?: (profileId: string, status: HealthStatus) => void;
 };
 
 /** So that a provider that fails every second request does not fill the log. */
 const LASTS_MS = 10_000;
 
-export function createHealth({ clock, valkey, onHealthChanged = () => {} }: HealthDeps): Health {
+export function createHealth({ clock, valkey, onHealthChanged = () => {} }: HealthDeps) {
   const states = new HealthStates(clock);
   const shared = valkey && new SharedHealth({ clock, valkey, onHealthChanged }, states);
-  /**
-   * The status last reported for each profile that this process has asked. Undefined after a start: another process may
-   * have reported one.
-   */
+  /** The status last reported for each profile that this process has asked. Undefined after a start. */
   const reported = new Map<string, HealthStatus | undefined>();
 
   return {
-    async mayAsk(profileId) {
+    /** Whether the provider may be asked now. */
+    async mayAsk(profileId: string): Promise<boolean> {
       if (states.get(profileId)?.status !== "down") return true;
       if (states.isResting(profileId)) return false;
       const mayAsk = shared && (await shared.note("ask", profileId));
@@ -79,7 +50,7 @@ export function createHealth({ clock, valkey, onHealthChanged = () => {} }: Heal
       if (state) state.restUntilMs = clock.monotonicMs() + REST_MS;
       return true;
     },
-    async note(profileId, outcome) {
+    async note(profileId: string, outcome: HealthOutcome): Promise<void> {
       if (!reported.has(profileId)) reported.set(profileId, undefined);
       const status = states.get(profileId)?.status ?? "up";
       // No call to Valkey when the outcome changes nothing.
@@ -90,22 +61,26 @@ export function createHealth({ clock, valkey, onHealthChanged = () => {} }: Heal
       const changed = states.note(profileId, outcome);
       if (changed) onHealthChanged(profileId, changed);
     },
-    healthOf(profileId) {
+    healthOf(profileId: string): ShownHealth | undefined {
       const state = states.get(profileId);
       return state && { status: state.status, since: state.since };
     },
-    hasRested: (profileId) => states.hasRested(profileId),
+    /** Whether the provider is down and its rest is over, so that a request may ask it. */
+    hasRested: (profileId: string) => states.hasRested(profileId),
+    /** All of those profiles, the longest rested first. */
     rested: () => states.rested(),
     count: () => states.count(),
-    async forget(profileId) {
+    async forget(profileId: string): Promise<void> {
       states.forget(profileId);
       reported.delete(profileId);
       await shared?.note("forget", profileId);
     },
-    forgetAlone(profileId) {
+    /** After another instance has changed the profile's URL: with Valkey, that instance has cleared the state there. */
+    forgetAlone(profileId: string): void {
       if (!valkey || valkey.isAway()) states.forget(profileId);
     },
-    unreported() {
+    /** Profiles whose health is not the reported one: down at once, any other after ten seconds. */
+    unreported(): { profileId: string; status: HealthStatus }[] {
       const all = [...reported].map(([profileId, last]) => {
         const { status, since } = states.get(profileId) ?? { status: "up" as const, since: 0 };
         return { profileId, status, since, last };
@@ -115,9 +90,10 @@ export function createHealth({ clock, valkey, onHealthChanged = () => {} }: Heal
           status !== last && (status === "down" || clock.now() - since >= LASTS_MS),
       );
     },
-    markReported(profileId, status) {
+    markReported(profileId: string, status: HealthStatus): void {
       if (reported.has(profileId)) reported.set(profileId, status);
     },
+    /** Reads what other instances have changed. */
     refresh: async () => shared?.refresh(),
   };
 }

@@ -27,9 +27,7 @@ export async function reportHealth(deps: Deps): Promise<boolean> {
   return unreported.length > AT_ONCE;
 }
 
-/**
- * The store's revision tells other instances to read the profile again: their cached lists show the reported status.
- */
+/** The store's revision makes other instances read the profile again for their cached lists. */
 async function report(deps: Deps, profileId: string, status: HealthStatus): Promise<void> {
   const storeId = await deps.storage.transact(async (trx) => {
     const row = await trx
