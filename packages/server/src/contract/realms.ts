@@ -137,9 +137,9 @@ export const updateAuthenticationSettings = operation({
 
 // Realms
 
-export const duplicateEmailPolicy = z.enum(["allowed", "api_only", "disallowed"]);
+const duplicateEmailPolicy = z.enum(["allowed", "api_only", "disallowed"]);
 
-export const idTokenAlgorithm = z.enum(["RS256", "ES256"]);
+const idTokenAlgorithm = z.enum(["RS256", "ES256"]);
 const profileUpdates = z
   .enum(["always", "first"])
   .describe(

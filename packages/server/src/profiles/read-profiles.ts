@@ -6,7 +6,7 @@ import { isBackOffice } from "../contract/permissions.ts";
 import type { GroupCache } from "../lib/cache.ts";
 import type { Page } from "../lib/condition.ts";
 import { createKeptText } from "../lib/kept-text.ts";
-import { getVisibleRealm, type Reader } from "../realms/realm.ts";
+import { getVisibleRealm, type Reader } from "../realms/account-realm.ts";
 import { readPage } from "../storage/lists/page.ts";
 import type { Storage } from "../storage/storage.ts";
 import { listAdoptable } from "./adopt-identities.ts";
