@@ -1,6 +1,6 @@
-import { introspectToken, revokeToken } from "./access/inspect.ts";
-import { issueAccessToken } from "./access/issue.ts";
-import { describeCaller } from "./access/me.ts";
+import { describeCaller } from "./access/describe-caller.ts";
+import { introspectToken, revokeToken } from "./access/introspect-and-revoke.ts";
+import { issueAccessToken } from "./access/issue-access-token.ts";
 import {
   createApplicationKey,
   deleteApplicationKey,
@@ -9,7 +9,7 @@ import {
 import { dryRun } from "./application-keys/dry-run.ts";
 import { listApplicationKeys, showApplicationKey } from "./application-keys/resource.ts";
 import { rotateSecret } from "./application-keys/secret.ts";
-import { readUsage } from "./application-keys/usage.ts";
+import { readUsage } from "./application-keys/store-usage.ts";
 import * as token from "./contract/access-tokens.ts";
 import * as key from "./contract/application-keys.ts";
 import * as customerToken from "./contract/customer-tokens.ts";
@@ -31,7 +31,7 @@ import * as store from "./contract/store.ts";
 import * as test from "./contract/test-sign-on.ts";
 import { createCustomer, deleteCustomer, updateCustomer } from "./customers/administer.ts";
 import { getCustomer, listCustomers } from "./customers/customer.ts";
-import { eraseCustomer } from "./customers/erasing/erase.ts";
+import { eraseCustomer } from "./customers/erasing/erase-customer.ts";
 import { listIdentities } from "./customers/identities/list-identities.ts";
 import {
   presentCustomer,
@@ -40,8 +40,8 @@ import {
   toCustomerChange,
   toNewCustomer,
 } from "./customers/resource.ts";
-import { listTokens, revokeToken as revokeCustomerToken } from "./customers/tokens/customer-token.ts";
-import { revokeAllTokens } from "./customers/tokens/revoke-many-tokens.ts";
+import { listTokens, revokeToken as revokeCustomerToken } from "./customers/tokens/issue-token.ts";
+import { revokeAllTokens } from "./customers/tokens/revoke-tokens.ts";
 import type { Deps } from "./deps.ts";
 import { byCaller } from "./events/event.ts";
 import { signHead } from "./events/head.ts";
@@ -62,7 +62,7 @@ import * as hook from "./integrations/resource.ts";
 import { testIntegration } from "./integrations/test-message.ts";
 import { endIdpSession } from "./logout/logout.ts";
 import { createMember, deleteMember, updateMember } from "./members/administer.ts";
-import { eraseMember } from "./members/erase.ts";
+import { eraseMember } from "./members/erase-member.ts";
 import { getMember, listMembers } from "./members/member.ts";
 import { presentMember, presentMemberList, toMemberChange, toNewMember } from "./members/resource.ts";
 import { createProfile, deleteProfile, updateProfile } from "./profiles/administer.ts";

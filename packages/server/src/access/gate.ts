@@ -3,7 +3,7 @@ import type { Operation } from "../contract/operation.ts";
 import { isBackOffice, isPermitted } from "../contract/permissions.ts";
 import { Problem } from "../contract/problem.ts";
 import { mayActAs } from "../contract/roles.ts";
-import { findSignedIn, rememberSignedIn } from "../customers/tokens/signed-in.ts";
+import { findSignedIn, rememberSignedIn } from "../customers/tokens/verify-token.ts";
 import { networkOf } from "../lib/source-address.ts";
 import { ANONYMOUS, type Cap } from "../rate-limit/cap.ts";
 import type { LastUsed } from "../rate-limit/last-used.ts";

@@ -14,7 +14,7 @@ import type { Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import { changeStore } from "../stores/store.ts";
 import { type ApplicationKey, getApplicationKey } from "./application-key.ts";
-import { noteKey } from "./note-key.ts";
+import { noteKey } from "./events.ts";
 import { refuseOverLimit } from "./refuse-over-limit.ts";
 import {
   applicationKeyResource,

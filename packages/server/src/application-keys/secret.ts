@@ -9,7 +9,7 @@ import { statement } from "../storage/statement.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import { changeStore } from "../stores/store.ts";
 import { getApplicationKey } from "./application-key.ts";
-import { noteKey } from "./note-key.ts";
+import { noteKey } from "./events.ts";
 import { keyWithSecretAnswer } from "./resource.ts";
 
 type Deps = { storage: Storage; clock: Clock };

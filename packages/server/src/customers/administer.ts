@@ -22,10 +22,10 @@ import {
   insertCustomer,
   refuseOthers,
 } from "./customer.ts";
-import type { PublicWrites } from "./public-writes.ts";
+import type { PublicWrites } from "./public-write-limits.ts";
 import { customerResource } from "./resource.ts";
-import { customerTokenEvent } from "./tokens/customer-token.ts";
-import { BY_AGE, thinOutForRevocation } from "./tokens/revoke-many-tokens.ts";
+import { customerTokenEvent } from "./tokens/issue-token.ts";
+import { BY_AGE, thinOutForRevocation } from "./tokens/revoke-tokens.ts";
 import { thinOutTokens } from "./tokens/thin-out-tokens.ts";
 
 type Deps = { storage: Storage; clock: Clock; passwords: Passwords };

@@ -7,7 +7,7 @@ import { toIso } from "../lib/clock.ts";
 import type { Tables } from "../storage/tables.ts";
 import type { CustomerChange, NewCustomer } from "./administer.ts";
 import type { Customer, CustomerList, Mechanism } from "./customer.ts";
-import type { TokenList } from "./tokens/customer-token.ts";
+import type { TokenList } from "./tokens/issue-token.ts";
 
 type Where = { publicUrl: string };
 

@@ -8,7 +8,7 @@ import type { Streams } from "../events/stream.ts";
 import type { Deliverer, OnAttempt } from "../integrations/deliverer.ts";
 import type { LineWriter } from "../lib/line-writer.ts";
 import type { Passwords } from "../passwords/password.ts";
-import type { SignInThrottle } from "../passwords/throttle.ts";
+import type { SignInThrottle } from "../passwords/sign-in-throttle.ts";
 import type { Calls, OnCall } from "../profiles/calls.ts";
 import type { Cap } from "../rate-limit/cap.ts";
 import type { Limiter } from "../rate-limit/limiter.ts";

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Customer } from "../customers/customer.ts";
-import { AMR } from "../customers/tokens/customer-token.ts";
 import { ID_TOKEN_TYPE } from "../customers/tokens/id-token-hint.ts";
+import { AMR } from "../customers/tokens/issue-token.ts";
 import { type Signer, signJws } from "../lib/jws.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import { scopesOf } from "../realms/scopes.ts";

@@ -1,4 +1,9 @@
-import { authenticateClient, type ClientDeps, type Credentials, readCredentials } from "../access/client.ts";
+import {
+  authenticateClient,
+  type ClientDeps,
+  type Credentials,
+  readCredentials,
+} from "../access/authenticate-client.ts";
 import type { Input, Output } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
 import type * as contract from "../contract/sign-on.ts";

@@ -1,7 +1,7 @@
-import { type ClientDeps, readCredentials } from "../access/client.ts";
+import { type ClientDeps, readCredentials } from "../access/authenticate-client.ts";
 import type { Input } from "../contract/operation.ts";
 import type * as contract from "../contract/realm-revocation.ts";
-import { deleteToken, findLiving, type VerifyDeps } from "../customers/tokens/customer-token.ts";
+import { deleteToken, findLiving, type VerifyDeps } from "../customers/tokens/issue-token.ts";
 import { byCustomer, byKey } from "../events/event.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import { getCustomerRealm } from "../realms/realm.ts";

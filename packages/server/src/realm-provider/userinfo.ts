@@ -2,7 +2,7 @@ import type { Output } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
 import type * as contract from "../contract/sign-on.ts";
 import { findCustomer } from "../customers/customer.ts";
-import { findLiving, type VerifyDeps } from "../customers/tokens/customer-token.ts";
+import { findLiving, type VerifyDeps } from "../customers/tokens/issue-token.ts";
 import { readBearer } from "../lib/bearer.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import { getRealm } from "../realms/realm.ts";

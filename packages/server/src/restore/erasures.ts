@@ -3,8 +3,8 @@ import {
   eraseRecordsOf,
   findRecord,
   OF_A_PERSON,
-} from "../customers/erasing/erase-records.ts";
-import { listDigests } from "../customers/erasing/erased.ts";
+} from "../customers/erasing/erase-sign-on-records.ts";
+import { listDigests } from "../customers/erasing/erased-digests.ts";
 import { thinOutTokens } from "../customers/tokens/thin-out-tokens.ts";
 import { beginErasure, type Erasure, eraseSome, isInLog } from "../events/erase.ts";
 import { byOperator } from "../events/event.ts";

@@ -1,4 +1,4 @@
-import { findClient } from "../access/client.ts";
+import { findClient } from "../access/authenticate-client.ts";
 import type { BrowserAnswer, BrowserRequest } from "../contract/browser.ts";
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";

@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from "kysely";
 import type { ProblemCode } from "../contract/problems.ts";
 import type { SignOnReason } from "../contract/sign-on-reasons.ts";
-import type { From } from "../customers/tokens/customer-token.ts";
+import type { From } from "../customers/tokens/issue-token.ts";
 import type { By } from "../events/event.ts";
 import type { Purpose } from "../realms/realm.ts";
 import { statement } from "../storage/statement.ts";

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Problem } from "../contract/problem.ts";
 import { signOnReasonEntry } from "../contract/sign-on-reasons.ts";
-import { digestsOf, isErasedSince } from "../customers/erasing/erased.ts";
-import { settleIdentity } from "../customers/identities/identity.ts";
-import { holdIdentity } from "../customers/identities/linked.ts";
-import { type From, type IssuedToken, issueToken } from "../customers/tokens/customer-token.ts";
+import { digestsOf, isErasedSince } from "../customers/erasing/erased-digests.ts";
+import { holdIdentity } from "../customers/identities/find-linked.ts";
+import { settleIdentity } from "../customers/identities/settle-identity.ts";
+import { type From, type IssuedToken, issueToken } from "../customers/tokens/issue-token.ts";
 import type { By } from "../events/event.ts";
 import { newId } from "../lib/ids.ts";
 import { hashSecret } from "../lib/secrets.ts";

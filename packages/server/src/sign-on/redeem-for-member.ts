@@ -1,5 +1,5 @@
-import { readCredentials } from "../access/client.ts";
-import { writeAnswer } from "../access/issue.ts";
+import { readCredentials } from "../access/authenticate-client.ts";
+import { writeAnswer } from "../access/issue-access-token.ts";
 import type * as contract from "../contract/access-tokens.ts";
 import { MEMBERS_CLIENT_ID } from "../contract/access-tokens.ts";
 import type { Input, Output } from "../contract/operation.ts";

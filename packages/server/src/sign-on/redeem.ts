@@ -1,6 +1,6 @@
-import { settleIdentity } from "../customers/identities/identity.ts";
-import { holdIdentity } from "../customers/identities/linked.ts";
-import { type IssuedToken, issueToken } from "../customers/tokens/customer-token.ts";
+import { holdIdentity } from "../customers/identities/find-linked.ts";
+import { settleIdentity } from "../customers/identities/settle-identity.ts";
+import { type IssuedToken, issueToken } from "../customers/tokens/issue-token.ts";
 import { byCustomer } from "../events/event.ts";
 import type { SigningKeys } from "../signing-keys/signing-keys.ts";
 import type { Trx } from "../storage/storage.ts";

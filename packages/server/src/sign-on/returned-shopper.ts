@@ -1,6 +1,6 @@
 import type { BrowserRequest } from "../contract/browser.ts";
 import { isPassedOn, type SignOnReason } from "../contract/sign-on-reasons.ts";
-import { findLinkedCustomerId, foreseeRefusal } from "../customers/identities/identity.ts";
+import { findLinkedCustomerId, foreseeRefusal } from "../customers/identities/settle-identity.ts";
 import { readCookie } from "../lib/cookie.ts";
 import type { Parameters } from "../lib/query-parameters.ts";
 import { hashesEqual } from "../lib/secrets.ts";

@@ -3,7 +3,7 @@ import { Problem } from "../contract/problem.ts";
 import type { SignOnReason } from "../contract/sign-on-reasons.ts";
 import type { Traces } from "../contract/traces.ts";
 import type { EmailDigests } from "../customers/email-digest.ts";
-import { digestsOf, type Returned, wasErased } from "../customers/erasing/erased.ts";
+import { digestsOf, type Returned, wasErased } from "../customers/erasing/erased-digests.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { hashSecret, isWellFormed } from "../lib/secrets.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openValkey, type Valkey } from "../../src/counters/valkey.ts";
-import { createSignInThrottle, FAMILIAR_MS, PAIR, SOURCE } from "../../src/passwords/throttle.ts";
+import { createSignInThrottle, FAMILIAR_MS, PAIR, SOURCE } from "../../src/passwords/sign-in-throttle.ts";
 import { createCap } from "../../src/rate-limit/cap.ts";
 import { handClock } from "../support/clock.ts";
 import { silentLog } from "../support/silent-log.ts";

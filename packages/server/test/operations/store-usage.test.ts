@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { dryRun } from "../../src/application-keys/dry-run.ts";
-import { readUsage } from "../../src/application-keys/usage.ts";
+import { readUsage } from "../../src/application-keys/store-usage.ts";
 import { createApplicationKey, deleteApplicationKey } from "../../src/contract/application-keys.ts";
 import { getAuthenticationSettings } from "../../src/contract/realms.ts";
 import { getStoreUsage } from "../../src/contract/store.ts";

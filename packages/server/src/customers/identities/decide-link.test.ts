@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { DuplicateEmailPolicy } from "../../realms/realm.ts";
-import { type Decision, type Known, type LinkPolicy, link } from "./link.ts";
+import { type Decision, type Known, type LinkPolicy, link } from "./decide-link.ts";
 
 /** Who has proven the address here. Who merely has it does not count. */
 type Holders = "nobody" | "one" | "several";

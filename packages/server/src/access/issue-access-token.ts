@@ -8,7 +8,7 @@ import type { Keyring } from "../lib/keyring.ts";
 import type { LastUsed } from "../rate-limit/last-used.ts";
 import type { Storage } from "../storage/storage.ts";
 import { type AccessToken, writeAccessToken } from "./access-token.ts";
-import { authenticateClient, identifyClient, readCredentials } from "./client.ts";
+import { authenticateClient, identifyClient, readCredentials } from "./authenticate-client.ts";
 
 type Body = Input<typeof contract.issueAccessToken>["body"];
 type Deps = { storage: Storage; clock: Clock; keyring: Keyring; lastUsed: LastUsed };

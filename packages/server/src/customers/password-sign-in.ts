@@ -3,7 +3,7 @@ import { isBackOffice } from "../contract/permissions.ts";
 import { Problem } from "../contract/problem.ts";
 import { parseEmail } from "../lib/email-address.ts";
 import type { Passwords } from "../passwords/password.ts";
-import type { SignInThrottle } from "../passwords/throttle.ts";
+import type { SignInThrottle } from "../passwords/sign-in-throttle.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import { type Customer, fromRow } from "./customer.ts";
 

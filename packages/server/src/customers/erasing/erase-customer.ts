@@ -9,11 +9,11 @@ import { forChange } from "../../storage/for-change.ts";
 import { hold } from "../../storage/hold.ts";
 import type { Database, Trx } from "../../storage/storage.ts";
 import type { Tables } from "../../storage/tables.ts";
-import { namesOf } from "../identities/linked.ts";
+import { namesOf } from "../identities/find-linked.ts";
 import { thinOutTokens } from "../tokens/thin-out-tokens.ts";
-import { findRecord } from "./erase-records.ts";
-import { type EraseDeps, eraseAll } from "./erase-rounds.ts";
-import { keepDigests, noteTraces } from "./erased.ts";
+import { type EraseDeps, eraseAll } from "./continue-erasures.ts";
+import { findRecord } from "./erase-sign-on-records.ts";
+import { keepDigests, noteTraces } from "./erased-digests.ts";
 
 /**
  * Deletes a customer and takes what the log says of it out of the log, and what records of sign-ons say of the person out of those. The

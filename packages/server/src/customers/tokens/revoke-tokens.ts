@@ -5,7 +5,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { atMost } from "../../storage/at-most.ts";
 import { forChange } from "../../storage/for-change.ts";
 import type { Database, Storage, Trx } from "../../storage/storage.ts";
-import { noteRevoked, refuseUnknown } from "./customer-token.ts";
+import { noteRevoked, refuseUnknown } from "./issue-token.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 

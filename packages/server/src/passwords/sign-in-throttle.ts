@@ -100,7 +100,7 @@ export function createSignInThrottle({ clock, valkey }: Deps): SignInThrottle {
 
 const lua = ({ perSecond, burst }: Allowance): string => `{ rate = ${perSecond}, burst = ${burst} }`;
 const scriptOf = bucketScript(
-  new URL("throttle.lua", import.meta.url),
+  new URL("sign-in-throttle.lua", import.meta.url),
   `local PAIR, SOURCE, ACCOUNT = ${lua(PAIR)}, ${lua(SOURCE)}, ${lua(ACCOUNT)}
 local FAMILIAR, MAX_FAMILIAR = ${FAMILIAR_MS}, ${MAX_ENTRIES}`,
 );

@@ -1,7 +1,7 @@
 import type { SignedIn } from "../../contract/caller.ts";
 import { createMemo } from "../../lib/memo.ts";
 import { realmOfIssuer } from "../../realms/issuer.ts";
-import { findLiving, readSigned, type VerifyDeps } from "./customer-token.ts";
+import { findLiving, readSigned, type VerifyDeps } from "./issue-token.ts";
 
 /** Whose customer token a text is, as the database says now. */
 export async function findSignedIn(

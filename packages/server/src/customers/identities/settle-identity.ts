@@ -8,9 +8,16 @@ import { statement } from "../../storage/statement.ts";
 import type { Database, Storage, Trx } from "../../storage/storage.ts";
 import type { Tables } from "../../storage/tables.ts";
 import { type Customer, customerEvent, insertCustomer } from "../customer.ts";
+import { asksForProven, type LinkPolicy, type LinkReason, link, refusesNobody } from "./decide-link.ts";
+import {
+  type ForeignIdentity,
+  findFormer,
+  type Held,
+  linkedTo,
+  type Own,
+  type Through,
+} from "./find-linked.ts";
 import { followProvider } from "./follow-provider.ts";
-import { asksForProven, type LinkPolicy, type LinkReason, link, refusesNobody } from "./link.ts";
-import { type ForeignIdentity, findFormer, type Held, linkedTo, type Own, type Through } from "./linked.ts";
 
 /** What a realm decides of it. */
 type Rules = Pick<Realm, "duplicate_email_policy" | "profile_updates">;

@@ -1,8 +1,8 @@
 import type * as contract from "../contract/members.ts";
 import type { Output } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
-import { type EraseDeps, eraseAll } from "../customers/erasing/erase-rounds.ts";
-import { noteTraces } from "../customers/erasing/erased.ts";
+import { type EraseDeps, eraseAll } from "../customers/erasing/continue-erasures.ts";
+import { noteTraces } from "../customers/erasing/erased-digests.ts";
 import { beginErasure, type Erasure, isInLog } from "../events/erase.ts";
 import type { By } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";

@@ -5,7 +5,7 @@ import { inBatches } from "../../storage/batches.ts";
 import { ROUND } from "../../storage/delete-old.ts";
 import { forChange } from "../../storage/for-change.ts";
 import type { Database, Storage } from "../../storage/storage.ts";
-import { keepDigests } from "./erased.ts";
+import { keepDigests } from "./erased-digests.ts";
 
 /** What a record of a sign-on says of a person, maybe in the provider's own words. How it ended, and why, stays. */
 export const OF_A_PERSON = {

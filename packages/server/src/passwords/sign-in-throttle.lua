@@ -1,4 +1,4 @@
--- throttle.ts once more, for what several instances count together. An item is one step of one attempt in the slot's store:
+-- sign-in-throttle.ts once more, for what several instances count together. An item is one step of one attempt in the slot's store:
 --   'check' | 'succeeded' | 'abandoned', 1 for the back office, names of pair, source and account, `most` of each
 -- and its answer is how many seconds to wait, 0 for none. PAIR, SOURCE, ACCOUNT, FAMILIAR and MAX_FAMILIAR come before this text.
 local familiar = slot .. ':sign-in:familiar'

@@ -2,7 +2,7 @@ import type * as contract from "../contract/access-tokens.ts";
 import { MEMBERS_CLIENT_ID } from "../contract/access-tokens.ts";
 import type { Input, Output } from "../contract/operation.ts";
 import { mayActAs } from "../contract/roles.ts";
-import { deleteToken, findToken } from "../customers/tokens/customer-token.ts";
+import { deleteToken, findToken } from "../customers/tokens/issue-token.ts";
 import { byKey } from "../events/event.ts";
 import type { LastUsed } from "../rate-limit/last-used.ts";
 import type { SigningKeys } from "../signing-keys/signing-keys.ts";
@@ -10,7 +10,7 @@ import { deleteOld } from "../storage/delete-old.ts";
 import type { Tables } from "../storage/tables.ts";
 import { changeStore } from "../stores/store.ts";
 import { type AuthenticateDeps, findPrincipal, type Principal } from "./authenticate.ts";
-import { authenticateClient, readCredentials } from "./client.ts";
+import { authenticateClient, readCredentials } from "./authenticate-client.ts";
 import { roleInsufficient } from "./role-insufficient.ts";
 
 type Deps = AuthenticateDeps & { publicUrl: string; signingKeys: SigningKeys; lastUsed: LastUsed };

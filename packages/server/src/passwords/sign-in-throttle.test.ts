@@ -2,7 +2,14 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { handClock } from "../../test/support/clock.ts";
 import { type Counting, describeCounting } from "../../test/support/counting.ts";
-import { ACCOUNT, type Attempt, createSignInThrottle, FAMILIAR_MS, PAIR, SOURCE } from "./throttle.ts";
+import {
+  ACCOUNT,
+  type Attempt,
+  createSignInThrottle,
+  FAMILIAR_MS,
+  PAIR,
+  SOURCE,
+} from "./sign-in-throttle.ts";
 
 const ADA: Attempt = {
   storeId: "store",

@@ -11,8 +11,8 @@ import type { Clock } from "../../lib/clock.ts";
 import { inOneRound, ROUND } from "../../storage/delete-old.ts";
 import type { Storage } from "../../storage/storage.ts";
 import type { EmailDigests } from "../email-digest.ts";
-import { eraseOwnRecords, eraseRecordsOf } from "./erase-records.ts";
-import { listDigests, noteTraces, type Traces } from "./erased.ts";
+import { eraseOwnRecords, eraseRecordsOf } from "./erase-sign-on-records.ts";
+import { listDigests, noteTraces, type Traces } from "./erased-digests.ts";
 
 export type EraseDeps = { storage: Storage; clock: Clock; emailDigests: EmailDigests };
 
