@@ -1,6 +1,6 @@
 import { keyAnswer as answerOfKey } from "../../packages/server/src/application-keys/resource.ts";
-import { fromRow as customerOf } from "../../packages/server/src/customers/customer.ts";
-import { presentCustomer } from "../../packages/server/src/customers/resource.ts";
+import { customerOf } from "../../packages/server/src/customers/customer.ts";
+import { customerAnswer as answerOfCustomer } from "../../packages/server/src/customers/resource.ts";
 import { steadyClock } from "../../packages/server/src/lib/clock.ts";
 import type { Metadata } from "../../packages/server/src/openid/discovery.ts";
 import { profileOf } from "../../packages/server/src/profiles/profile.ts";
@@ -64,4 +64,4 @@ export const keyAnswer = (where: Where, row: KeyRow) =>
   });
 
 export const customerAnswer = (where: Where, row: Tables["customers"]) =>
-  presentCustomer(where, customerOf(row));
+  answerOfCustomer(where, customerOf(row));

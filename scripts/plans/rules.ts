@@ -114,7 +114,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: "a replacement of signing keys deletes all customer tokens except the newest",
   },
   {
-    from: "src/customers/tokens/issue-token.ts",
+    from: "src/customers/tokens/revoke-tokens.ts",
     sql: /^select count\(\*\) as "tokens"/,
     reason:
       "`latchkey rotate-keys` prints how many customers would be signed out, before it asks for confirmation",

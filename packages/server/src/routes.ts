@@ -30,18 +30,11 @@ import * as signOut from "./contract/sign-out.ts";
 import * as store from "./contract/store.ts";
 import * as test from "./contract/test-sign-on.ts";
 import { createCustomer, deleteCustomer, updateCustomer } from "./customers/administer.ts";
-import { getCustomer, listCustomers } from "./customers/customer.ts";
 import { eraseCustomer } from "./customers/erasing/erase-customer.ts";
 import { listIdentities } from "./customers/identities/list-identities.ts";
-import {
-  presentCustomer,
-  presentCustomerList,
-  presentTokenList,
-  toCustomerChange,
-  toNewCustomer,
-} from "./customers/resource.ts";
-import { listTokens, revokeToken as revokeCustomerToken } from "./customers/tokens/issue-token.ts";
-import { revokeAllTokens } from "./customers/tokens/revoke-tokens.ts";
+import { listCustomers, showCustomer } from "./customers/resource.ts";
+import { listCustomerTokens } from "./customers/tokens/resource.ts";
+import { revokeAllTokens, revokeToken as revokeCustomerToken } from "./customers/tokens/revoke-tokens.ts";
 import type { Deps } from "./deps.ts";
 import { byCaller } from "./events/event.ts";
 import { signHead } from "./events/head.ts";
@@ -63,8 +56,7 @@ import { testIntegration } from "./integrations/test-message.ts";
 import { endIdpSession } from "./logout/logout.ts";
 import { createMember, deleteMember, updateMember } from "./members/administer.ts";
 import { eraseMember } from "./members/erase-member.ts";
-import { getMember, listMembers } from "./members/member.ts";
-import { presentMember, presentMemberList, toMemberChange, toNewMember } from "./members/resource.ts";
+import { listMembers, showMember } from "./members/resource.ts";
 import { createProfile, deleteProfile, updateProfile } from "./profiles/administer.ts";
 import { approveDrift } from "./profiles/approve-drift.ts";
 import { checkProfile } from "./profiles/check-profile.ts";
@@ -96,14 +88,14 @@ export const routes = (app: Deps): Route[] => [
   on(token.revokeToken,        ({ authorization, body, requestId }) => revokeToken(app, authorization, body, requestId)),
 
   on(customerToken.issueCustomerToken,   (request) => issueCustomerToken(app, request)),
-  on(customerToken.listCustomerTokens,   async ({ caller, ids, query }) => presentTokenList(app, caller, await listTokens(app, caller, ids.customer, toPage(query)))),
+  on(customerToken.listCustomerTokens,   ({ caller, ids, query }) => listCustomerTokens(app, caller, ids.customer, toPage(query))),
   on(customerToken.revokeCustomerTokens, ({ caller, ids }) => revokeAllTokens(app, caller, ids.customer)),
   on(customerToken.revokeCustomerToken,  ({ caller, ids }) => revokeCustomerToken(app, caller, ids.customer, ids.id)),
 
-  on(customer.listCustomers,   async ({ caller, query }) => presentCustomerList(app, await listCustomers(app, caller.storeId, toPage(query), query.filter, query.sort))),
-  on(customer.createCustomer,  async ({ caller, source, body }) => presentCustomer(app, await createCustomer(app, caller, source, toNewCustomer(body)))),
-  on(customer.getCustomer,     async ({ caller, ids }) => presentCustomer(app, await getCustomer(app, caller, ids.id))),
-  on(customer.updateCustomer,  async ({ caller, ids, body, ifMatch }) => presentCustomer(app, await updateCustomer(app, caller, ids.id, toCustomerChange(body), ifMatch))),
+  on(customer.listCustomers,   ({ caller, query }) => listCustomers(app, caller.storeId, query)),
+  on(customer.createCustomer,  ({ caller, source, body }) => createCustomer(app, caller, source, body.data)),
+  on(customer.getCustomer,     ({ caller, ids }) => showCustomer(app, caller, ids.id)),
+  on(customer.updateCustomer,  ({ caller, ids, body, ifMatch }) => updateCustomer(app, caller, ids.id, body.data, ifMatch)),
   on(customer.deleteCustomer,  ({ caller, ids }) => deleteCustomer(app, caller, ids.id)),
   on(customer.listCustomerIdentities, ({ caller, ids }) => listIdentities(app, caller, ids.id)),
   on(customer.eraseCustomer,   ({ caller, ids }) => eraseCustomer(app, caller, ids.id)),
@@ -136,10 +128,10 @@ export const routes = (app: Deps): Route[] => [
   on(key.dryRunApplicationKey, ({ caller, ids, body }) => dryRun(app, caller.storeId, ids.id, body.data)),
 
   on(member.getMe,             ({ caller }) => describeCaller(app, caller)),
-  on(member.listMembers,       async ({ caller, query }) => presentMemberList(app, await listMembers(app, caller.storeId, toPage(query)))),
-  on(member.createMember,      async ({ caller, body }) => presentMember(app, await createMember(app, byCaller(caller), toNewMember(body)))),
-  on(member.getMember,         async ({ caller, ids }) => presentMember(app, await getMember(app, caller.storeId, ids.id))),
-  on(member.updateMember,      async ({ caller, ids, body }) => presentMember(app, await updateMember(app, byCaller(caller), ids.id, toMemberChange(body)))),
+  on(member.listMembers,       ({ caller, query }) => listMembers(app, caller.storeId, toPage(query))),
+  on(member.createMember,      ({ caller, body }) => createMember(app, byCaller(caller), body.data)),
+  on(member.getMember,         ({ caller, ids }) => showMember(app, caller.storeId, ids.id)),
+  on(member.updateMember,      ({ caller, ids, body }) => updateMember(app, byCaller(caller), ids.id, body.data)),
   on(member.deleteMember,      ({ caller, ids }) => deleteMember(app, byCaller(caller), ids.id)),
   on(member.eraseMember,       ({ caller, ids }) => eraseMember(app, byCaller(caller), ids.id)),
 

@@ -4,7 +4,7 @@ import { createErasing } from "./customers/erasing/continue-erasures.ts";
 import { forgetErased } from "./customers/erasing/erased-digests.ts";
 import { forgetOldAnswers } from "./customers/idempotent-answers.ts";
 import type { PublicWrites } from "./customers/public-write-limits.ts";
-import { forgetExpiredTokens } from "./customers/tokens/issue-token.ts";
+import { forgetExpiredTokens } from "./customers/tokens/revoke-tokens.ts";
 import { forgetOldEvents } from "./events/forget.ts";
 import type { Sequencer } from "./events/sequencer.ts";
 import { describeCause } from "./http/observe.ts";

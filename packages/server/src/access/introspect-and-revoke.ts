@@ -2,7 +2,8 @@ import type * as contract from "../contract/access-tokens.ts";
 import { MEMBERS_CLIENT_ID } from "../contract/access-tokens.ts";
 import type { Input, Output } from "../contract/operation.ts";
 import { mayActAs } from "../contract/roles.ts";
-import { deleteToken, findToken } from "../customers/tokens/issue-token.ts";
+import { deleteToken } from "../customers/tokens/revoke-tokens.ts";
+import { verifyToken } from "../customers/tokens/verify-token.ts";
 import { byKey } from "../events/event.ts";
 import type { LastUsed } from "../rate-limit/last-used.ts";
 import type { SigningKeys } from "../signing-keys/signing-keys.ts";
@@ -23,7 +24,7 @@ export async function introspectToken(
   body: Body,
 ): Promise<Output<typeof contract.introspectToken>> {
   const client = await authenticateClient(deps, readCredentials(authorization, body));
-  const customerToken = await findToken(deps, client.storeId, body.token);
+  const customerToken = (await verifyToken(deps, client.storeId, body.token))?.row;
   if (customerToken) return presentCustomerToken(customerToken, client.storeId);
   const token = await findPrincipal(deps, body.token);
   if (!token || token.storeId !== client.storeId) return { active: false };
@@ -73,7 +74,7 @@ export async function revokeToken(
     return {};
   }
   const client = await authenticateClient(deps, credentials);
-  const customerToken = await findToken(deps, client.storeId, body.token);
+  const customerToken = (await verifyToken(deps, client.storeId, body.token))?.row;
   if (customerToken) {
     if (!mayActAs(client.role, "support")) throw roleInsufficient(client.role, "support");
     await deleteToken(deps, byKey(client.storeId, client, requestId), customerToken.id);

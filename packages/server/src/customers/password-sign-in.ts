@@ -5,16 +5,16 @@ import { parseEmail } from "../lib/email-address.ts";
 import type { Passwords } from "../passwords/password.ts";
 import type { SignInThrottle } from "../passwords/sign-in-throttle.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
-import { type Customer, fromRow } from "./customer.ts";
+import { type Customer, customerOf } from "./customer.ts";
 
 export type SignInDeps = { storage: Storage; passwords: Passwords; signInThrottle: SignInThrottle };
 
-/** No customer has this key. What is no address is looked up under it, so that it takes the same steps as an unknown one. */
-const NOBODYS_EMAIL_KEY = "";
+/** No customer has this key. A malformed address is looked up under it, so that it takes as long as an unknown address. */
+const NO_EMAIL_KEY = "";
 
 /**
- * Whose e-mail and password these are. One answer, after the same work, for an unknown or malformed e-mail, a customer
- * without a password and a wrong password: the answer says nothing of who is a customer.
+ * The customer with this e-mail and password. An unknown or malformed e-mail, a customer without a password and a wrong password get
+ * the same answer after the same work, so the answer does not reveal who is a customer.
  */
 export async function signInWithPassword(
   { storage, passwords, signInThrottle }: SignInDeps,
@@ -33,7 +33,7 @@ export async function signInWithPassword(
   const retryAfterSeconds = await signInThrottle.check(attempt);
   if (retryAfterSeconds !== undefined) throw new Problem("sign_in_attempts_exceeded", { retryAfterSeconds });
 
-  const customer = await checkPassword(parsed?.key ?? NOBODYS_EMAIL_KEY).catch(async (error) => {
+  const customer = await checkPassword(parsed?.key ?? NO_EMAIL_KEY).catch(async (error) => {
     await signInThrottle.abandoned(attempt);
     throw error;
   });
@@ -49,7 +49,7 @@ export async function signInWithPassword(
   }
 }
 
-/** At most one: the database lets no two customers of a store have a password and the same e-mail. */
+/** At most one row: the unique index covers the e-mails of customers with a password. */
 async function findCustomerWithPassword(
   db: Database,
   storeId: string,
@@ -62,20 +62,17 @@ async function findCustomerWithPassword(
     .where("email_key", "=", emailKey)
     .where("password_hash", "is not", null)
     .executeTakeFirst();
-  return row && fromRow(row);
+  return row && customerOf(row);
 }
 
-/** Whether the customer still has the password that was checked, and keeps it until the transaction ends. */
-export async function holdPassword(
-  trx: Trx,
-  { store_id: storeId, id, password_hash: passwordHash }: Customer,
-): Promise<boolean> {
+/** Returns false if the password hash has changed since it was checked. Locks the row until the transaction ends. */
+export async function holdPassword(trx: Trx, { store_id, id, password_hash }: Customer): Promise<boolean> {
   const row = await trx
     .updateTable("customers")
     .set(({ ref }) => ({ updated_at: ref("updated_at") }))
-    .where("store_id", "=", storeId)
+    .where("store_id", "=", store_id)
     .where("id", "=", id)
-    .where("password_hash", "=", passwordHash)
+    .where("password_hash", "=", password_hash)
     .returning("id")
     .executeTakeFirst();
   return row !== undefined;

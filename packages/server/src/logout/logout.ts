@@ -1,8 +1,7 @@
 import { type NotNull, type RawBuilder, type SqlBool, sql } from "kysely";
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
-import { noteRevoked } from "../customers/tokens/issue-token.ts";
-import { thinOutForRevocation } from "../customers/tokens/revoke-tokens.ts";
+import { noteRevoked, thinOutForRevocation } from "../customers/tokens/revoke-tokens.ts";
 import { byProvider } from "../events/event.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type EndedSession, verifyLogoutToken } from "../openid/logout-token.ts";

@@ -11,8 +11,8 @@ import { changeStore } from "../stores/store.ts";
 import { removeMember } from "./administer.ts";
 
 /**
- * Removes a member, by the rule of a deletion, and takes the person out of the log and out of records of sign-ons, as an erasure of a
- * customer does. What the member did stays in the log: it names an id there.
+ * Removes a member under the same rule as `deleteMember`, then erases the person's data from the log of events and from sign-on
+ * records, as `eraseCustomer` does. Events about the member's own actions stay: they name the member by id only.
  */
 export async function eraseMember(
   deps: EraseDeps,

@@ -2,7 +2,7 @@ import type { BrowserAnswer, BrowserRequest } from "../contract/browser.ts";
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
 import { readIdTokenHint } from "../customers/tokens/id-token-hint.ts";
-import { deleteToken } from "../customers/tokens/issue-token.ts";
+import { deleteToken } from "../customers/tokens/revoke-tokens.ts";
 import { byCustomer } from "../events/event.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Keyring } from "../lib/keyring.ts";

@@ -1,7 +1,8 @@
 import { type ClientDeps, readCredentials } from "../access/authenticate-client.ts";
 import type { Input } from "../contract/operation.ts";
 import type * as contract from "../contract/realm-revocation.ts";
-import { deleteToken, findLiving, type VerifyDeps } from "../customers/tokens/issue-token.ts";
+import { deleteToken } from "../customers/tokens/revoke-tokens.ts";
+import { type VerifyDeps, verifyToken } from "../customers/tokens/verify-token.ts";
 import { byCustomer, byKey } from "../events/event.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import { getCustomerRealm } from "../realms/realm.ts";
@@ -22,7 +23,7 @@ export async function revokeAtRealm(
   const realm = await getCustomerRealm(deps, ids.store, ids.realm);
   const { store_id: storeId } = realm;
   const { clientId, key } = await knowClient(deps, realm, readCredentials(authorization, body));
-  const found = await findLiving(deps, storeId, body.token);
+  const found = await verifyToken(deps, storeId, body.token);
   if (found?.clientId !== clientId || found.issuer !== issuerOf(deps, storeId, realm.id)) return {};
   const by = key ? byKey(storeId, key, requestId) : byCustomer(storeId, found.row.customer_id, requestId);
   await deleteToken(deps, by, found.row.id);

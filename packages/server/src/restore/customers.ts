@@ -1,4 +1,5 @@
-import { customerEvent, fromRow } from "../customers/customer.ts";
+import { customerOf } from "../customers/customer.ts";
+import { customerEvent } from "../customers/events.ts";
 import { customerResource } from "../customers/resource.ts";
 import { thinOutTokens } from "../customers/tokens/thin-out-tokens.ts";
 import { changesOf } from "../events/changes.ts";
@@ -96,14 +97,14 @@ async function carryChanges(deps: Deps, replaced: Replaced, page: readonly Owned
 
 async function carryChange(trx: Trx, deps: Deps, { id, store_id, columns }: Change): Promise<void> {
   const rows = trx.selectFrom("customers").selectAll().where("store_id", "=", store_id).where("id", "=", id);
-  const was = fromRow(await rows.executeTakeFirstOrThrow());
+  const was = customerOf(await rows.executeTakeFirstOrThrow());
   await trx
     .updateTable("customers")
     .set({ ...columns, updated_at: laterThan("updated_at", deps.clock.now()) })
     .where("store_id", "=", store_id)
     .where("id", "=", id)
     .execute();
-  const is = fromRow(await rows.executeTakeFirstOrThrow());
+  const is = customerOf(await rows.executeTakeFirstOrThrow());
   const secrets = columns.password_hash === undefined ? [] : ["password"];
   const changes = changesOf(customerResource(was), customerResource(is), secrets);
   if (changes)

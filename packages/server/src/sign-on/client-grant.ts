@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from "kysely";
 import type { ProblemCode } from "../contract/problems.ts";
 import type { SignOnReason } from "../contract/sign-on-reasons.ts";
-import type { From } from "../customers/tokens/issue-token.ts";
+import type { TokenOrigin } from "../customers/tokens/issue-token.ts";
 import type { By } from "../events/event.ts";
 import type { Purpose } from "../realms/realm.ts";
 import { statement } from "../storage/statement.ts";
@@ -22,7 +22,7 @@ export type ClientGrant = {
   /** The application key that has shown its secret, if one has. */
   authenticatedAs?: string | undefined;
   requestId: string;
-  from?: From | undefined;
+  from?: TokenOrigin | undefined;
   /** Whose program brings it; without one, the person comes alone. */
   by?: By;
 };

@@ -4,7 +4,7 @@ import { signOnReasonEntry } from "../contract/sign-on-reasons.ts";
 import { digestsOf, isErasedSince } from "../customers/erasing/erased-digests.ts";
 import { holdIdentity } from "../customers/identities/find-linked.ts";
 import { settleIdentity } from "../customers/identities/settle-identity.ts";
-import { type From, type IssuedToken, issueToken } from "../customers/tokens/issue-token.ts";
+import { type IssuedToken, issueToken, type TokenOrigin } from "../customers/tokens/issue-token.ts";
 import type { By } from "../events/event.ts";
 import { newId } from "../lib/ids.ts";
 import { hashSecret } from "../lib/secrets.ts";
@@ -32,7 +32,7 @@ import { findPath } from "./sign-on-path.ts";
  * storefront's business; PKCE ties the code to the storefront, which must show the verifier.
  */
 export type DirectDeps = RedeemDeps & AskDeps & { recordLimiter: RecordLimiter };
-type DirectGrant = Omit<ClientGrant, "purpose"> & { clientVerifier: string; from: From; by: By };
+type DirectGrant = Omit<ClientGrant, "purpose"> & { clientVerifier: string; from: TokenOrigin; by: By };
 
 type DirectPlace = { profile: Profile; realm: Realm };
 

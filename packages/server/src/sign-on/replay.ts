@@ -1,7 +1,7 @@
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
 import type { ProblemCode } from "../contract/problems.ts";
-import { customerTokenEvent } from "../customers/tokens/issue-token.ts";
+import { customerTokenEvent } from "../customers/events.ts";
 import { byService } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
 import { referenceOf } from "../sign-on-records/reference.ts";

@@ -253,7 +253,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
       const by = byOperator(f.store.store.id);
       const invite = async (name: string) => {
         const email = { shown: `${name}@shop.example`, key: `${name}@shop.example` };
-        return createMember(deps, by, { email, role: "administrator" });
+        return (await createMember(deps, by, { email, role: "administrator" })).data;
       };
       const [gone, demoted, bound] = [await invite("gone"), await invite("demoted"), await invite("bound")];
       await backUp("members");
@@ -273,7 +273,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
       const by = byOperator(f.store.store.id);
       const addressOf = (name: string) => ({ shown: `${name}@Shop.example`, key: `${name}@shop.example` });
       const invite = async (name: string) =>
-        (await createMember(deps, by, { email: addressOf(name), role: "administrator" })).id;
+        (await createMember(deps, by, { email: addressOf(name), role: "administrator" })).data.id;
       const send = (id: string, name: string) => updateMember(deps, by, id, { email: addressOf(name) });
       const ids = [await invite("wrong"), await invite("one"), await invite("other"), await invite("bound")];
       const [mistyped = "", one = "", other = "", bound = ""] = ids;
@@ -322,7 +322,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
       const by = byOperator(f.store.store.id);
       const invite = async (name: string) => {
         const email = { shown: `${name}@shop.example`, key: `${name}@shop.example` };
-        return (await createMember(deps, by, { email, role: "administrator" })).id;
+        return (await createMember(deps, by, { email, role: "administrator" })).data.id;
       };
       const [gone, changed, bound] = [await invite("gone"), await invite("changed"), await invite("bound")];
       const doomed = (await createApplicationKey(deps, by, { name: "Doomed" })).data.id;

@@ -2,12 +2,12 @@ import { readPublicUrl } from "../../config.ts";
 import { consoleUrlOf, NO_CONSOLE } from "../../contract/console.ts";
 import { Problem } from "../../contract/problem.ts";
 import { byOperator } from "../../events/event.ts";
-import { type Clock, toIso } from "../../lib/clock.ts";
+import type { Clock } from "../../lib/clock.ts";
 import { parseEmail } from "../../lib/email-address.ts";
 import { usageFault } from "../../lib/operator-fault.ts";
 import { createMember, deleteMember } from "../../members/administer.ts";
-import { getMember, listMembers } from "../../members/member.ts";
-import { memberResource } from "../../members/resource.ts";
+import { getMember } from "../../members/member.ts";
+import { listMembers, showMember } from "../../members/resource.ts";
 import { listBrokered } from "../../profiles/profile.ts";
 import { createRealm } from "../../realms/administer.ts";
 import { findMembersRealm, getRealm, type Realm } from "../../realms/realm.ts";
@@ -15,7 +15,14 @@ import type { Storage } from "../../storage/storage.ts";
 import { ifGiven, quoted, readName, readRole } from "../options.ts";
 import { confirm } from "./confirm.ts";
 import { fromStore } from "./require-store.ts";
-import { type PageGiven, printList, printMembers, readPageGiven, refuseInWords } from "./show-list.ts";
+import {
+  type PageGiven,
+  printList,
+  printMembers,
+  readPageGiven,
+  refuseInWords,
+  rowsOf,
+} from "./show-list.ts";
 
 type Json = { json: boolean };
 type New = Json & { store: string; email: string; role: string; name: string | undefined };
@@ -31,16 +38,16 @@ export async function add(given: New): Promise<void> {
     const realm = await makeRealm({ ...deps, publicUrl }, storeId);
     const created = await createMember(deps, byOperator(storeId), { name, email, role });
     return {
-      created,
+      member: created.data,
       realm,
       hasProfile: (await listBrokered(deps.storage.db, storeId, realm.id)).length > 0,
     };
   });
   if (given.json) {
-    console.log(JSON.stringify({ member: memberResource(made.created), realm: { id: made.realm.id } }));
+    console.log(JSON.stringify({ member: made.member, realm: { id: made.realm.id } }));
     return;
   }
-  console.log(`member  ${made.created.id}  ${made.created.email}, ${role}
+  console.log(`member  ${made.member.id}  ${made.member.email}, ${role}
 realm   ${made.realm.id}  ${made.realm.name}
 
 ${made.hasProfile ? signInStep(publicUrl, made.realm) : profileStep(publicUrl, made.realm)}`);
@@ -103,14 +110,14 @@ async function makeRealm(
 
 export async function list(given: Json & PageGiven & { store: string | undefined }): Promise<void> {
   const page = readPageGiven(given);
-  const { members, place, storeId } = await fromStore(given.store, async (deps, storeId) => ({
-    ...(await refuseInWords(listMembers(deps, storeId, page))),
+  const { answer, storeId } = await fromStore(given.store, async (deps, storeId) => ({
+    answer: await refuseInWords(listMembers(deps, storeId, page)),
     storeId,
   }));
   printList(
     {
       name: "members",
-      rows: members.map(memberResource),
+      ...rowsOf(answer),
       head: ["id", "e-mail", "name", "role", "status", "last signed in"],
       toCells: ({ id, email, name, role, meta }) => [
         id,
@@ -121,7 +128,6 @@ export async function list(given: Json & PageGiven & { store: string | undefined
         meta.last_signed_in_at ?? "never",
       ],
       empty: `this store has no members; \`latchkey member add --store ${storeId} --email <address> --role administrator\` makes one`,
-      next: place.next?.after,
     },
     given,
   );
@@ -132,16 +138,15 @@ export async function show({
   store,
   json,
 }: Json & { store: string | undefined; argument: string }): Promise<void> {
-  const member = await fromStore(store, (deps, storeId) => getMember(deps, storeId, argument));
-  const shown = memberResource(member);
-  if (json) return console.log(JSON.stringify({ member: shown }));
+  const { data: member } = await fromStore(store, (deps, storeId) => showMember(deps, storeId, argument));
+  if (json) return console.log(JSON.stringify({ member }));
   printMembers({
     id: member.id,
     "e-mail": member.email,
     name: member.name,
     role: member.role,
-    status: member.status,
-    "last signed in": member.last_signed_in_at === null ? "never" : toIso(member.last_signed_in_at),
+    status: member.meta.status,
+    "last signed in": member.meta.last_signed_in_at ?? "never",
   });
 }
 

@@ -1,5 +1,5 @@
 import { readConfig } from "../../config.ts";
-import { countLiveTokens } from "../../customers/tokens/issue-token.ts";
+import { countLiveTokens } from "../../customers/tokens/revoke-tokens.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { createKeyring, type Keyring } from "../../lib/keyring.ts";
 import { usageFault } from "../../lib/operator-fault.ts";

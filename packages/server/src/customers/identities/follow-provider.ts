@@ -7,12 +7,11 @@ import { atMost } from "../../storage/at-most.ts";
 import { hold } from "../../storage/hold.ts";
 import { laterThan } from "../../storage/later-than.ts";
 import type { Storage, Trx } from "../../storage/storage.ts";
-import type { Tables } from "../../storage/tables.ts";
 import { cameSecond, isUniqueViolation } from "../../storage/unique-violation.ts";
-import { customerEvent, fromRow } from "../customer.ts";
+import { type CustomerRow, customerOf } from "../customer.ts";
+import { customerEvent } from "../events.ts";
 import { customerResource } from "../resource.ts";
 
-type Row = Tables["customers"];
 type Said = { email: string; emailVerified: boolean; name: string | null };
 type Rules = Pick<Realm, "duplicate_email_policy">;
 type Deps = { clock: Clock; storage: Pick<Storage, "engine"> };
@@ -23,13 +22,13 @@ export async function followProvider(
   deps: Deps,
   realm: Rules,
   said: Said,
-  known: Row,
+  known: CustomerRow,
 ): Promise<EventDraft | undefined> {
   const changed = await emailAfter(trx, deps, realm, said, known);
   // Whose name nobody has said is called by their address (identity.ts): by the one that they have now.
   const standIn = known.name === known.email ? changed.email : undefined;
   const name = said.name ?? standIn ?? known.name;
-  const columns: Partial<Row> = { ...(name !== known.name && { name }), ...changed };
+  const columns: Partial<CustomerRow> = { ...(name !== known.name && { name }), ...changed };
   if (Object.keys(columns).length === 0) return undefined;
   const row = await trx
     .updateTable("customers")
@@ -45,7 +44,7 @@ export async function followProvider(
     });
   // The customer was changed since it was read, maybe proven: what follows from that, the next try sees.
   if (!row) throw cameSecond(undefined);
-  const [before, after] = [fromRow(known), fromRow(row)];
+  const [before, after] = [customerOf(known), customerOf(row)];
   const changes = changesOf(customerResource(before), customerResource(after));
   return changes && { ...customerEvent("customer.updated", after), changes };
 }
@@ -61,8 +60,8 @@ async function emailAfter(
   deps: Deps,
   { duplicate_email_policy: duplicateEmailPolicy }: Rules,
   said: Said,
-  known: Row,
-): Promise<Partial<Row>> {
+  known: CustomerRow,
+): Promise<Partial<CustomerRow>> {
   if (known.authentication_mechanism === "password") return {};
   const email = emailOf(said);
   if (email.key === known.email_key)
@@ -82,7 +81,7 @@ async function emailAfter(
 }
 
 /** Other customers with this address that have proven it or sign in with a password; only those can conflict. */
-const listOthers = (trx: Trx, { store_id, id }: Row, emailKey: string) =>
+const listOthers = (trx: Trx, { store_id, id }: CustomerRow, emailKey: string) =>
   trx
     .selectFrom("customers")
     .select(["email_verified", "password_hash"])

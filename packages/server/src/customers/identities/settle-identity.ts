@@ -7,7 +7,8 @@ import { atMost } from "../../storage/at-most.ts";
 import { statement } from "../../storage/statement.ts";
 import type { Database, Storage, Trx } from "../../storage/storage.ts";
 import type { Tables } from "../../storage/tables.ts";
-import { type Customer, customerEvent, insertCustomer } from "../customer.ts";
+import { type Customer, insertCustomer } from "../customer.ts";
+import { customerEvent } from "../events.ts";
 import { asksForProven, type LinkPolicy, type LinkReason, link, refusesNobody } from "./decide-link.ts";
 import {
   type ForeignIdentity,
@@ -142,17 +143,19 @@ async function findProven(db: Database, through: Through, email: EmailAddress): 
 const createCustomer = (
   trx: Trx,
   deps: { clock: Clock },
-  { store_id: storeId }: Through,
+  { store_id }: Through,
   { name, emailVerified }: ForeignIdentity,
   email: EmailAddress,
 ): Promise<Customer> =>
-  insertCustomer(trx, deps, storeId, {
+  insertCustomer(trx, deps, {
+    store_id,
     name: name ?? email.shown,
-    email,
-    emailVerified,
-    passwordHash: null,
-    externalRef: null,
-    authenticationMechanism: "oidc",
+    email: email.shown,
+    email_key: email.key,
+    email_verified: emailVerified ? 1 : 0,
+    password_hash: null,
+    external_ref: null,
+    authentication_mechanism: "oidc",
   });
 
 async function insertIdentity(
