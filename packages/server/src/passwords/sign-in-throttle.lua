@@ -1,6 +1,6 @@
--- sign-in-throttle.ts once more, for what several instances count together. An item is one step of one attempt in the slot's store:
---   'check' | 'succeeded' | 'abandoned', 1 for the back office, names of pair, source and account, `most` of each
--- and its answer is how many seconds to wait, 0 for none. PAIR, SOURCE, ACCOUNT, FAMILIAR and MAX_FAMILIAR come before this text.
+-- sign-in-throttle.ts for several instances. An item is one step of one attempt of the slot's store:
+--   'check' | 'succeeded' | 'abandoned', 1 for the back office, names of pair, source and account, `most` of each.
+-- Its answer is the number of seconds to wait, or 0. PAIR, SOURCE, ACCOUNT, FAMILIAR and MAX_FAMILIAR are defined before this text.
 local familiar = slot .. ':sign-in:familiar'
 
 local function isFamiliar(pair)

@@ -2,34 +2,31 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { handClock } from "../../test/support/clock.ts";
 import { type Counting, describeCounting } from "../../test/support/counting.ts";
-import {
-  ACCOUNT,
-  type Attempt,
-  createSignInThrottle,
-  FAMILIAR_MS,
-  PAIR,
-  SOURCE,
-} from "./sign-in-throttle.ts";
+import { ACCOUNT, FAMILIAR_MS, PAIR, type SignInAttempt, SOURCE } from "./guess-buckets.ts";
+import { createSignInThrottle } from "./sign-in-throttle.ts";
 
-const ADA: Attempt = {
+const ADA: SignInAttempt = {
   storeId: "store",
   emailKey: "ada@shop.example",
   source: "198.51.100.1",
   isBackOffice: false,
 };
-const from = (source: number | string, attempt = ADA): Attempt => ({ ...attempt, source: `${source}` });
-const at = (emailKey: number | string, attempt = ADA): Attempt => ({ ...attempt, emailKey: `${emailKey}` });
+const from = (source: number | string, attempt = ADA): SignInAttempt => ({ ...attempt, source: `${source}` });
+const at = (emailKey: number | string, attempt = ADA): SignInAttempt => ({
+  ...attempt,
+  emailKey: `${emailKey}`,
+});
 
 function build({ clock, valkey }: Counting) {
   const throttle = createSignInThrottle({ clock, valkey });
   /** How many of so many attempts, none of which gets an answer in between, are let in. */
-  const letIn = async (count: number, attempt: (index: number) => Attempt): Promise<number> => {
+  const letIn = async (count: number, attempt: (index: number) => SignInAttempt): Promise<number> => {
     const waits = await Promise.all(
       Array.from({ length: count }, (_, index) => throttle.check(attempt(index))),
     );
     return waits.filter((wait) => wait === undefined).length;
   };
-  const signIn = async (attempt: Attempt): Promise<void> => {
+  const signIn = async (attempt: SignInAttempt): Promise<void> => {
     expect(await throttle.check(attempt)).toBeUndefined();
     await throttle.succeeded(attempt);
   };

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openValkey, type Valkey } from "../../src/counters/valkey.ts";
-import { createSignInThrottle, FAMILIAR_MS, PAIR, SOURCE } from "../../src/passwords/sign-in-throttle.ts";
+import { FAMILIAR_MS, PAIR, SOURCE } from "../../src/passwords/guess-buckets.ts";
+import { createSignInThrottle } from "../../src/passwords/sign-in-throttle.ts";
 import { createCap } from "../../src/rate-limit/cap.ts";
 import { handClock } from "../support/clock.ts";
 import { silentLog } from "../support/silent-log.ts";
