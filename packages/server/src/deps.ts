@@ -37,7 +37,7 @@ import { createKnownPaths, type KnownPaths } from "./sign-on/sign-on-path.ts";
 import { createRecorder, type Recorder } from "./sign-on-records/record.ts";
 import { createRecordLimiter, type RecordLimiter } from "./sign-on-records/record-limiter.ts";
 import type { newKey } from "./signing-keys/key-rows.ts";
-import { createSigningKeys, type SigningKeys } from "./signing-keys/signing-keys.ts";
+import { SigningKeys } from "./signing-keys/signing-keys.ts";
 import type { Storage, Trx } from "./storage/storage.ts";
 import { createStoreCache } from "./storage/store-cache.ts";
 import { createSignUpLimits } from "./stores/sign-up-limits.ts";
@@ -182,7 +182,7 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     directory: createDirectory({ storage, clock, calls, allowedOrigins }),
     discoveryTries: createDiscoveryTries({ clock, valkey }),
     allowedOrigins,
-    signingKeys: createSigningKeys({
+    signingKeys: new SigningKeys({
       storage,
       clock,
       keyring,

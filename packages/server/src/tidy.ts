@@ -106,7 +106,7 @@ export function createTidying(deps: Deps): Tidying {
       deps.sequencer.start();
       deps.deliverer.start();
       // Not awaited: until the next signing keys exist, ID tokens are signed with the present ones.
-      preparing = doAll(log, { signing_keys: deps.signingKeys.prepare });
+      preparing = doAll(log, { signing_keys: () => deps.signingKeys.prepare() });
     },
     async stop() {
       isStopping = true;
@@ -170,7 +170,7 @@ const choresOf = (
     old_events: () => forgetOldEvents(deps),
     old_deliveries: () => forgetOldDeliveries(deps),
     deleted_integrations: () => forgetDeletedIntegrations(deps),
-    signing_keys: deps.signingKeys.maintain,
+    signing_keys: () => deps.signingKeys.maintain(),
   },
 });
 
