@@ -1,4 +1,4 @@
-import type { Passage } from "../contract/gate.ts";
+import type { GateResult } from "../contract/gate.ts";
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -25,7 +25,7 @@ type StreamRequest = {
   storeId: string;
   after: number | undefined;
   /** The role of the access token now. Read before each page, because a role can change while the stream is open. */
-  roleNow: Passage["roleNow"];
+  roleNow: GateResult["roleNow"];
 };
 
 type Deps = { storage: Storage; clock: Clock };

@@ -171,7 +171,7 @@ export async function refuseUnread(
   { source }: Exchange,
   problem: Problem,
 ): Promise<never> {
-  await gate.enterAnonymous(source);
+  await gate.limitSource(source);
   throw problem;
 }
 

@@ -118,7 +118,7 @@ function servePreflight(
   headers: Record<string, string>,
 ): Promise<Answer> {
   return exchange(deps, received, place, async ({ source }) => {
-    await deps.gate.enterAnonymous(source);
+    await deps.gate.limitSource(source);
     return respond(204, undefined, headers);
   });
 }
@@ -131,7 +131,7 @@ function servePage(
   page: Page,
 ): Promise<Answer> {
   return exchange(deps, received, place, async ({ source }) => {
-    await deps.gate.enterAnonymous(source);
+    await deps.gate.limitSource(source);
     return page.respond(received, path);
   });
 }
@@ -241,7 +241,7 @@ async function passGate(
 ): Promise<object> {
   const { source, requestId } = state;
   if (operation.access === "public" || operation.access === "browser") {
-    if (!operation.unlimited) await deps.gate.enterAnonymous(source);
+    if (!operation.unlimited) await deps.gate.limitSource(source);
     return { source };
   }
   const authorization = headerOf(received, "authorization");
@@ -251,14 +251,14 @@ async function passGate(
     return refuseUnread(deps, state, new Problem("token_misplaced", misplaced));
   }
   if (operation.access === "client" || operation.access === "customer_token") {
-    await deps.gate.enterAnonymous(source);
+    await deps.gate.limitSource(source);
     if (operation.access === "client" && (search.has("client_id") || search.has("client_secret")))
       throw new Problem("credentials_in_url");
     return { authorization, source };
   }
   if (authorization === undefined && isForm(received) && !operation.everywhereBelow)
     return refuseUnread(deps, state, new Problem("token_misplaced"));
-  const { caller, headers, refusal, roleNow } = await deps.gate.enter(operation, {
+  const { caller, headers, refusal, roleNow } = await deps.gate.check(operation, {
     authorization,
     customerToken: customerTokenOf(received),
     source,
