@@ -8,8 +8,8 @@ import type { LastUsed } from "../rate-limit/last-used.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage } from "../storage/storage.ts";
 
-/** An application key that has shown who it is at an OAuth endpoint. */
-type Client = {
+/** An application key as the client of an OAuth endpoint. */
+type ApplicationClient = {
   storeId: string;
   keyId: string;
   keyName: string;
@@ -18,18 +18,18 @@ type Client = {
   openidClient: OpenidClient;
 };
 
-export type Credentials = { clientId: string | undefined; clientSecret: string | undefined };
+export type ClientCredentials = { clientId: string | undefined; clientSecret: string | undefined };
 
 export type ClientDeps = { storage: Storage; clock: Clock; lastUsed: LastUsed };
 
 /**
- * Credentials come by Basic or in the body, never both (RFC 6749 2.3). An empty one is a missing one. `Authorization` with another
- * scheme is ignored: many clients send an old bearer token with each request, and it does not authenticate a client.
+ * Reads credentials from Basic authorization or from the body, never from both (RFC 6749 2.3). An empty credential counts as missing.
+ * `Authorization` with another scheme is ignored: many clients send an old bearer token with each request.
  */
 export function readCredentials(
   authorization: string | undefined,
   body: { client_id?: string | undefined; client_secret?: string | undefined },
-): Credentials {
+): ClientCredentials {
   const inBody = { clientId: body.client_id || undefined, clientSecret: body.client_secret || undefined };
   if (authorization === undefined || !IS_BASIC.test(authorization)) return inBody;
   // A client id beside Basic is allowed (RFC 6749 4.1.3 has it as a parameter); a second secret is not.
@@ -42,11 +42,11 @@ export function readCredentials(
   return basic;
 }
 
-/** The scheme alone, so that Basic whose credentials cannot be read is refused and not ignored. */
+/** Tests only the scheme, so that Basic with malformed credentials is refused and not ignored. */
 const IS_BASIC = /^basic(\s|$)/i;
 
 /** RFC 6749 2.3.1: both halves are form-encoded before they are joined by a colon and base64-encoded. */
-function readBasic(authorization: string): Credentials | undefined {
+function readBasic(authorization: string): ClientCredentials | undefined {
   const encoded = /^basic ([A-Za-z0-9+/]{1,2048}={0,2})$/i.exec(authorization)?.[1];
   if (encoded === undefined) return undefined;
   const pair = Buffer.from(encoded, "base64").toString("utf8");
@@ -68,7 +68,7 @@ const decodeForm = (text: string): string => decodeURIComponent(text.replaceAll(
 export async function identifyClient(
   { storage }: { storage: Storage },
   clientId: string | undefined,
-): Promise<Client> {
+): Promise<ApplicationClient> {
   const client = await findClient(storage.db, wellFormed(clientId));
   if (!client) throw new Problem("client_unknown");
   return client;
@@ -81,7 +81,7 @@ function wellFormed(clientId: string | undefined): string {
   return clientId;
 }
 
-export async function findClient(db: Database, clientId: string): Promise<Client | undefined> {
+export async function findClient(db: Database, clientId: string): Promise<ApplicationClient | undefined> {
   const row = isWellFormed("lkid", clientId) ? await findKey.first(db, { clientId }) : undefined;
   return (
     row && {
@@ -104,13 +104,13 @@ const findKey = statement((db, of: { clientId: string }) =>
     .where("store.deleted_at", "is", null),
 );
 
-const NOBODY = { storeId: "", keyId: "" };
+const NO_KEY = { storeId: "", keyId: "" };
 
-/** A client id that nobody has costs what a wrong secret costs, and is answered in the same words. */
+/** An unknown client id costs the same work as a wrong secret, and gets the same answer. */
 export async function authenticateClient(
   deps: ClientDeps,
-  { clientId, clientSecret }: Credentials,
-): Promise<Client> {
+  { clientId, clientSecret }: ClientCredentials,
+): Promise<ApplicationClient> {
   if (clientSecret === undefined) {
     const missing = clientId === undefined ? "`client_id` and `client_secret` are" : "`client_secret` is";
     throw new Problem("client_credentials_missing", { detail: `${missing} missing.` });
@@ -118,7 +118,7 @@ export async function authenticateClient(
   const named = wellFormed(clientId);
   if (!isWellFormed("lksk", clientSecret)) throw new Problem("client_secret_mistyped");
   const client = await findClient(deps.storage.db, named);
-  const { storeId, keyId } = client ?? NOBODY;
+  const { storeId, keyId } = client ?? NO_KEY;
   const checked = await checkSecret(deps, storeId, keyId, clientSecret);
   if (!client || checked.verdict === "wrong") throw new Problem("client_unknown");
   if (checked.verdict === "rotated") throw new Problem("secret_rotated");

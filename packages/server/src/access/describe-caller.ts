@@ -6,12 +6,11 @@ import type { Clock } from "../lib/clock.ts";
 import type { Storage } from "../storage/storage.ts";
 import { getStore } from "../stores/store.ts";
 
-/** What the caller is told of itself: key or member, store, and role. */
 export async function describeCaller(
   deps: { publicUrl: string; storage: Storage; clock: Clock },
   { storeId, holder, role }: Caller,
 ): Promise<Output<typeof contract.getMe>> {
-  // The gate has refused public tokens, which alone have no role.
+  // Only public tokens have no role, and the gate refuses those.
   if (role === null) throw new Problem("not_permitted");
   const store = await getStore(deps, storeId);
   return {

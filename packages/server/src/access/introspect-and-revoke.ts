@@ -17,7 +17,7 @@ import { roleInsufficient } from "./role-insufficient.ts";
 type Deps = AuthenticateDeps & { publicUrl: string; signingKeys: SigningKeys; lastUsed: LastUsed };
 type Body = Input<typeof contract.introspectToken>["body"];
 
-/** RFC 7662: any program of the store may ask about the store's tokens; of any other text the answer is `active: false`. */
+/** RFC 7662: every application key of the store can introspect the store's tokens. Any other text gets `active: false`. */
 export async function introspectToken(
   deps: Deps,
   authorization: string | undefined,
@@ -25,25 +25,25 @@ export async function introspectToken(
 ): Promise<Output<typeof contract.introspectToken>> {
   const client = await authenticateClient(deps, readCredentials(authorization, body));
   const customerToken = (await verifyToken(deps, client.storeId, body.token))?.row;
-  if (customerToken) return presentCustomerToken(customerToken, client.storeId);
+  if (customerToken) return introspectedCustomerToken(customerToken, client.storeId);
   const token = await findPrincipal(deps, body.token);
   if (!token || token.storeId !== client.storeId) return { active: false };
-  return { active: true, token_type: "Bearer", ...presentHolder(token), ...presentTimes(token) };
+  return { active: true, token_type: "Bearer", ...holderMembers(token), ...timeMembers(token) };
 }
 
-const presentTimes = ({ storeId, issuedAt, expiresAt, tokenId }: Principal) => ({
+const timeMembers = ({ storeId, issuedAt, expiresAt, tokenId }: Principal) => ({
   store_id: storeId,
   iat: Math.floor(issuedAt / 1000),
   exp: Math.floor(expiresAt / 1000),
   jti: tokenId,
 });
 
-const presentHolder = ({ holder, grant }: Principal) =>
+const holderMembers = ({ holder, grant }: Principal) =>
   holder.type === "member" || grant === "member"
     ? ({ client_id: MEMBERS_CLIENT_ID, sub: holder.id, identifier: "member" } as const)
     : { client_id: holder.clientId, sub: holder.id, identifier: grant };
 
-const presentCustomerToken = (
+const introspectedCustomerToken = (
   row: Tables["customer_tokens"],
   storeId: string,
 ): Output<typeof contract.introspectToken> => ({
@@ -58,8 +58,8 @@ const presentCustomerToken = (
 });
 
 /**
- * RFC 7009: a key revokes its own tokens, and one with the role `support` a customer's. The members' client has no secret, so whoever
- * has a member's token may end it. Any other text is answered with 200 too, and nothing is revoked.
+ * RFC 7009: a key can revoke its own access tokens and, with the role `support`, customer tokens. The members' client has no secret, so
+ * a member's token is enough to revoke itself. Any other text gets 200 as well, and nothing is revoked.
  */
 export async function revokeToken(
   deps: Deps,
@@ -95,6 +95,6 @@ const revokeAccessToken = (deps: Deps, { tokenId, storeId, expiresAt }: Principa
       .execute(),
   );
 
-/** Revocations of tokens that have expired anyway. True: there are more. */
+/** Deletes the revocations of tokens that have expired. Returns true while there are more. */
 export const forgetExpiredRevocations = (deps: Pick<Deps, "storage" | "clock">): Promise<boolean> =>
   deleteOld(deps, "access_token_revocations", ["token_id"], "expires_at", deps.clock.now());

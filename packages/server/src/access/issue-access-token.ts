@@ -28,7 +28,7 @@ export async function issueAccessToken(
   return writeAnswer(deps, { grant, storeId, holderId: keyId, tokenId: newId() });
 }
 
-/** A fresh token, good for an hour, as the token endpoint answers with it. */
+/** The answer of the token endpoint: a new access token, valid for one hour. */
 export function writeAnswer(
   { clock, keyring }: { clock: Clock; keyring: Keyring },
   given: Pick<AccessToken, "grant" | "storeId" | "holderId" | "tokenId">,

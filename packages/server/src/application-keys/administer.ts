@@ -97,7 +97,7 @@ export async function updateApplicationKey(
   return { ...keyAnswer(deps, updated), meta: { effective_by: inForceBy(deps) } };
 }
 
-type Change = Pick<
+type KeyUpdate = Pick<
   Tables["application_keys"],
   "store_id" | "id" | "name" | "reserved_rate_limit" | "role" | "openid_client"
 > & {
@@ -107,7 +107,7 @@ type Change = Pick<
 };
 
 /** One statement writes every column, if the reservation fits. A refused request changes nothing. */
-const changeKey = statement((db, change: Change) =>
+const changeKey = statement((db, change: KeyUpdate) =>
   db
     .updateTable("application_keys")
     .set({

@@ -5,7 +5,6 @@ import type { Trx } from "../storage/storage.ts";
 import type { ApplicationKey } from "./application-key.ts";
 import { applicationKeyResource } from "./resource.ts";
 
-/** What happened to a key, for the log. */
 export const noteKey = (
   trx: Trx,
   deps: { clock: Clock },

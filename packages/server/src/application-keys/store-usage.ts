@@ -9,27 +9,27 @@ import { getStore } from "../stores/store.ts";
 import { findPlannedKeys, listReservingKeys, type PlannedKey } from "./application-key.ts";
 
 type Deps = { storage: Storage; clock: Clock; limiter: Limiter; useLog: UseLog; publicUrl: string };
-type Answer = Output<typeof contract.getStoreUsage>;
+type StoreUsage = Output<typeof contract.getStoreUsage>;
 
-/** For each second, the oldest first. */
-type Figures = { asked: number[]; refused: number[] };
+/** One number for each second, oldest first. */
+type UseFigures = { asked: number[]; refused: number[] };
 
-/** An instance adds a second to the shared log when it is over, within one more. */
+/** An instance adds a second to the shared log within one second of its end. */
 const BEHIND_SECONDS = 1;
-/** Of all keys and seconds together, so that an answer is a megabyte at most. */
+/** The bound for all keys and seconds together, so that an answer has at most a megabyte. */
 const MAX_FIGURES = 100_000;
 
 /**
- * What a store's keys asked for and were refused, second by second, up to the last one that all instances have told of. The
- * log is read twice: for who asked most, and then for their figures, so that memory is held for those alone who are shown.
+ * The requests and refusals of a store's keys, second by second, up to the last second that every instance has added to the log. Reads the
+ * log twice: first to find the keys with the most requests, then for their figures, so that memory is used for the shown keys only.
  */
-export async function readUsage(deps: Deps, storeId: string, seconds: number): Promise<Answer> {
+export async function readUsage(deps: Deps, storeId: string, seconds: number): Promise<StoreUsage> {
   const { searches } = deps.storage;
   searches.refuseCrowd(storeId);
   return searches.inTurn(storeId, () => read(deps, storeId, seconds));
 }
 
-async function read(deps: Deps, storeId: string, seconds: number): Promise<Answer> {
+async function read(deps: Deps, storeId: string, seconds: number): Promise<StoreUsage> {
   const { rate_limit: rateLimit, total_reserved_rate_limit: totalReserved } = await getStore(deps, storeId);
   await deps.limiter.settle(storeId);
   const nowMs = deps.clock.monotonicMs();
@@ -65,10 +65,10 @@ async function read(deps: Deps, storeId: string, seconds: number): Promise<Answe
   };
 }
 
-type Span = { storeId: string; firstSecond: number; seconds: number };
+type UseSpan = { storeId: string; firstSecond: number; seconds: number };
 
-/** Those that asked or have a reservation, and are still there. Who asked most comes first. */
-async function keysByUse(deps: Deps, span: Span): Promise<PlannedKey[]> {
+/** The existing keys that have sent requests or have a reservation. The key with the most requests comes first. */
+async function keysByUse(deps: Deps, span: UseSpan): Promise<PlannedKey[]> {
   const asked = new Map<string, number>();
   await walk(deps, span, (keyId, _, count) => asked.set(keyId, (asked.get(keyId) ?? 0) + count));
   const reserving = await listReservingKeys(deps.storage, span.storeId);
@@ -81,7 +81,7 @@ async function keysByUse(deps: Deps, span: Span): Promise<PlannedKey[]> {
 
 async function walk(
   { useLog }: Deps,
-  { storeId, firstSecond, seconds }: Span,
+  { storeId, firstSecond, seconds }: UseSpan,
   visit: (keyId: string, place: number, asked: number, refused: number) => void,
 ): Promise<void> {
   const pause = createPauses();
@@ -95,7 +95,7 @@ async function walk(
   }
 }
 
-const noFigures = (seconds: number): Figures => ({
+const noFigures = (seconds: number): UseFigures => ({
   asked: new Array<number>(seconds).fill(0),
   refused: new Array<number>(seconds).fill(0),
 });

@@ -28,10 +28,10 @@ import { BY_AGE, thinOutForRevocation } from "./tokens/revoke-tokens.ts";
 import { thinOutTokens } from "./tokens/thin-out-tokens.ts";
 
 type Deps = { storage: Storage; clock: Clock; passwords: Passwords };
-type AnswerDeps = Deps & { publicUrl: string; publicWrites: PublicWrites };
+type CustomerDeps = Deps & { publicUrl: string; publicWrites: PublicWrites };
 
 /** With a public token, the sign-up counts for its network, which `source` names, and for its store. The back office has no such limit. */
-export async function createCustomer(deps: AnswerDeps, caller: Caller, source: string, data: NewCustomer) {
+export async function createCustomer(deps: CustomerDeps, caller: Caller, source: string, data: NewCustomer) {
   const create = async () => customerAnswer(deps, await writeNew(deps, caller, data));
   if (isBackOffice(caller)) return create();
   refuseLongReference(data);
@@ -63,7 +63,7 @@ async function writeNew(deps: Deps, caller: Caller, data: NewCustomer): Promise<
  * versions that the caller has read, from `If-Match`.
  */
 export async function updateCustomer(
-  deps: AnswerDeps,
+  deps: CustomerDeps,
   caller: Caller,
   customerId: string,
   data: CustomerChange,

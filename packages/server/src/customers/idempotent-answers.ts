@@ -9,11 +9,10 @@ import { deleteOld } from "../storage/delete-old.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 
 /**
- * A request with `Idempotency-Key` may be repeated for 30 seconds and gets the same answer: an answer that was lost, or a
- * page that asked twice. The answer is written, sealed, in the transaction that it tells of, so that there is never one
- * without the other. The key is hashed with the application key's id, so that two programs' keys never meet. The request
- * is part of the seal and is not kept, not even as a hash: a hash of a body with a password in it could be guessed at
- * leisure.
+ * A request with `Idempotency-Key` can be repeated for 30 seconds and gets the same answer: the first answer may have been lost, or a
+ * page may have sent the request twice. The transaction of the work stores the sealed answer. The idempotency key is hashed with the
+ * application key's id, so the keys of two programs never collide. A hash of the request is part of the seal's context and is not stored:
+ * from a stored hash of a body, the password in it could be guessed.
  */
 export type Remember<T> = (trx: Trx, answer: T) => Promise<void>;
 
@@ -36,15 +35,15 @@ export async function answerOnce<T>(
   try {
     return await work((trx, answer) => rememberAnswer(trx, deps, caller, { keyHash, requestHash, answer }));
   } catch (error) {
-    // A request with the same key may have committed meanwhile: then its answer is given instead of this error.
-    const twin = error instanceof Problem || error === QUICKER ? await find() : undefined;
-    if (twin) return twin.answer;
+    // Another request with the same key may have committed meanwhile. Its answer then replaces this error.
+    const other = error instanceof Problem || error === ALREADY_STORED ? await find() : undefined;
+    if (other) return other.answer;
     throw error;
   }
 }
 
 /** Thrown to roll back the transaction when another request with the same key has stored its answer first. */
-const QUICKER = new Error("the same request was quicker");
+const ALREADY_STORED = new Error("another request has stored its answer under this idempotency key");
 
 async function findAnswer<T>(
   { storage, clock, keyring }: Deps,
@@ -86,10 +85,10 @@ async function rememberAnswer(
     })
     .onConflict((conflict) => conflict.column("key_hash").doNothing())
     .executeTakeFirst();
-  if (numInsertedOrUpdatedRows === 0n) throw QUICKER;
+  if (numInsertedOrUpdatedRows === 0n) throw ALREADY_STORED;
 }
 
-/** True: there are more. */
+/** Returns true while there are more to delete. */
 export const forgetOldAnswers = (deps: Pick<Deps, "storage" | "clock">): Promise<boolean> =>
   deleteOld(deps, "idempotent_answers", ["key_hash"], "expires_at", deps.clock.now());
 

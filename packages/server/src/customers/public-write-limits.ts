@@ -6,22 +6,21 @@ import { hashSecret } from "../lib/secrets.ts";
 import { createHourlyCap } from "../rate-limit/hourly-cap.ts";
 
 /**
- * Bounds what can be written into a store with public tokens, which anybody can have: by the hour, since rows and events stay.
- * What a back-office token does is bounded by the store's rate limit alone.
+ * Hourly limits for writes with public tokens, which everybody can have. The rate limit alone would not do, because rows and events stay.
+ * For back-office tokens only the store's rate limit counts.
  */
 export type PublicWrites = {
   /**
-   * Creates a customer, unless too many came in the last hour from this network (IPv4 address or IPv6 /64) or in this store. A sign-up
-   * counts before its password is hashed, which is the costly step. One whose address is taken counts: it was hashed, and its answer
-   * says who is a customer. One that fails on the side of the service does not count.
+   * Creates a customer, unless the last hour had too many sign-ups from this network (IPv4 address or IPv6 /64) or in this store. A
+   * sign-up counts before its password is hashed, which is the expensive step. A sign-up that is refused for its address counts too: it
+   * cost a hash, and its answer reveals who is a customer. A sign-up that fails with an error of the service does not count.
    */
   signUp<T>(from: { storeId: string; source: string }, work: () => Promise<T>): Promise<T>;
-  /** A customer's change of their own data. */
-  change<T>(of: Person, work: () => Promise<T>): Promise<T>;
+  /** Changes a customer's own data with a customer token. */
+  change<T>(of: { storeId: string; customerId: string }, work: () => Promise<T>): Promise<T>;
   sweep(): void;
 };
 
-type Person = { storeId: string; customerId: string };
 type Deps = {
   clock: Clock;
   valkey?: Valkey | undefined;
@@ -43,23 +42,23 @@ export function createPublicWrites({ clock, valkey, signUpLimitsOf }: Deps): Pub
       const use = await cap.take(storeId, counters);
       if ("retryAfterSeconds" in use)
         throw tooManySignUps(use.retryAfterSeconds, use.key === ofNetwork ? "network" : "store");
-      return work().catch(giveBackWhereWeFailed(use));
+      return work().catch(refundServiceErrors(use));
     },
     async change({ storeId, customerId }, work) {
       const counter = { key: `changes:${customerId}`, most: limits.ownChangesPerHour };
       const use = await cap.take(storeId, [counter]);
       if ("retryAfterSeconds" in use) throw new Problem("own_changes_exceeded", use);
-      return work().catch(giveBackWhereWeFailed(use));
+      return work().catch(refundServiceErrors(use));
     },
     sweep: cap.sweep,
   };
 }
 
-const giveBackWhereWeFailed =
+const refundServiceErrors =
   (use: { giveBack(): Promise<void> }) =>
   async (error: unknown): Promise<never> => {
-    const isByCaller = error instanceof Problem && error.status < 500;
-    if (!isByCaller) await use.giveBack();
+    const isRefusal = error instanceof Problem && error.status < 500;
+    if (!isRefusal) await use.giveBack();
     throw error;
   };
 

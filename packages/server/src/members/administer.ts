@@ -19,9 +19,9 @@ import { type MemberChange, memberAnswer, memberResource, type NewMember, toColu
  * result of the first. The store's new revision drops the caches of every instance within a second, and so earlier access tokens.
  */
 type Deps = { storage: Storage; clock: Clock };
-type AnswerDeps = Deps & { publicUrl: string };
+type MemberDeps = Deps & { publicUrl: string };
 
-export async function createMember(deps: AnswerDeps, by: By, data: NewMember) {
+export async function createMember(deps: MemberDeps, by: By, data: NewMember) {
   const created = await refuseTaken(
     changeStore(deps, by.storeId, (trx) => insertMember(trx, deps, by, data)),
   );
@@ -52,7 +52,7 @@ async function insertMember(trx: Trx, deps: Pick<Deps, "clock">, by: By, data: N
   return member;
 }
 
-export async function updateMember(deps: AnswerDeps, by: By, memberId: string, data: MemberChange) {
+export async function updateMember(deps: MemberDeps, by: By, memberId: string, data: MemberChange) {
   const { storeId } = by;
   const update = async (trx: Trx): Promise<Member | undefined> => {
     const before = await findMember(trx, storeId, memberId);

@@ -1,7 +1,7 @@
 import {
   authenticateClient,
+  type ClientCredentials,
   type ClientDeps,
-  type Credentials,
   readCredentials,
 } from "../access/authenticate-client.ts";
 import type { Input, Output } from "../contract/operation.ts";
@@ -104,7 +104,7 @@ export async function redeemForClient(
 export async function knowClient(
   deps: ClientDeps,
   { store_id: storeId }: Realm,
-  credentials: Credentials,
+  credentials: ClientCredentials,
 ): Promise<{ clientId: string; key?: Awaited<ReturnType<typeof authenticateClient>> }> {
   const { clientId, clientSecret } = credentials;
   if (clientId === undefined)

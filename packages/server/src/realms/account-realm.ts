@@ -27,12 +27,12 @@ export function accountRealmOf(storeId: string): Realm {
   };
 }
 
-export type Reader = Pick<Caller, "storeId" | "grant">;
+export type RealmReader = Pick<Caller, "storeId" | "grant">;
 
 /** Public tokens cannot read the realm for members. Every caller can read the realm for accounts, which has no row. */
 export async function getVisibleRealm(
   deps: { storage: Storage },
-  caller: Reader,
+  caller: RealmReader,
   realmId: string,
 ): Promise<Realm> {
   if (realmId === caller.storeId) return accountRealmOf(caller.storeId);

@@ -12,7 +12,7 @@ export type AuthenticationSettings = Omit<Tables["customer_authentication_settin
 
 export const FIRST_CLIENT_ID = "customers";
 
-type ReadDeps = { storage: Storage; shownSettings: GroupCache<AuthenticationSettings> };
+type SettingsDeps = { storage: Storage; shownSettings: GroupCache<AuthenticationSettings> };
 
 export async function insertSettings(
   trx: Trx,
@@ -37,7 +37,7 @@ export async function getSettings(
  * a revoked token can be: one second, when another instance has changed the settings.
  */
 export function readSettings(
-  deps: ReadDeps,
+  deps: SettingsDeps,
   { storeId, grant }: Pick<Caller, "storeId" | "grant">,
 ): Promise<AuthenticationSettings> {
   if (isBackOffice({ grant })) return getSettings(deps, storeId);

@@ -3,7 +3,7 @@ import type { ProblemCode } from "../contract/problems.ts";
 import type { SignOnReason } from "../contract/sign-on-reasons.ts";
 import type { TokenOrigin } from "../customers/tokens/issue-token.ts";
 import type { By } from "../events/event.ts";
-import type { Purpose } from "../realms/realm.ts";
+import type { RealmPurpose } from "../realms/realm.ts";
 import { statement } from "../storage/statement.ts";
 import type { Tables } from "../storage/tables.ts";
 import { challengeOf, NO_CHALLENGE } from "./attempt.ts";
@@ -12,7 +12,7 @@ import { challengeOf, NO_CHALLENGE } from "./attempt.ts";
 export type ClientGrant = {
   storeId: string;
   /** What the code is to be worth: only one of a realm with this purpose is touched. */
-  purpose: Purpose;
+  purpose: RealmPurpose;
   clientCode: string;
   clientRedirectUri: string;
   /** Undefined: the request brought none, which is right for a code that was begun without a challenge, and for no other. */
@@ -29,7 +29,7 @@ export type ClientGrant = {
 
 export type AttemptRow = Tables["sign_on_attempts"];
 
-type OfCode = { codeHash: string; storeId: string; purpose: Purpose };
+type OfCode = { codeHash: string; storeId: string; purpose: RealmPurpose };
 
 /** Whatever became of the code. One whose realm is gone is worth nothing, which its customers' exchange then says. */
 export const findByCode = statement((db, { codeHash, storeId, purpose }: OfCode) =>

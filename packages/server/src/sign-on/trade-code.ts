@@ -3,7 +3,7 @@ import { Problem } from "../contract/problem.ts";
 import type { SignOnReason } from "../contract/sign-on-reasons.ts";
 import type { Traces } from "../contract/traces.ts";
 import type { EmailDigests } from "../customers/email-digest.ts";
-import { digestsOf, type Returned, wasErased } from "../customers/erasing/erased-digests.ts";
+import { digestsOf, type SignOnDigests, wasErased } from "../customers/erasing/erased-digests.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { hashSecret, isWellFormed } from "../lib/secrets.ts";
@@ -126,7 +126,7 @@ async function findUsable(
   };
 }
 
-type Usable = IdpSession & Returned & Pick<Place, "realmId"> & Pick<Identity, "issuer">;
+type Usable = IdpSession & SignOnDigests & Pick<Place, "realmId"> & Pick<Identity, "issuer">;
 
 /** Still the one of the issuer that has spoken: a profile may have been pointed elsewhere since. */
 const selectUsable = (db: Database, of: Usable, issuer: RawBuilder<string>) =>

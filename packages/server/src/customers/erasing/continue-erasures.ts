@@ -12,13 +12,13 @@ import { inOneRound, ROUND } from "../../storage/delete-old.ts";
 import type { Storage } from "../../storage/storage.ts";
 import type { EmailDigests } from "../email-digest.ts";
 import { eraseOwnRecords, eraseRecordsOf } from "./erase-sign-on-records.ts";
-import { listDigests, noteTraces, type Traces } from "./erased-digests.ts";
+import { listDigests, noteTraces, type PersonTraces } from "./erased-digests.ts";
 
 export type EraseDeps = { storage: Storage; clock: Clock; emailDigests: EmailDigests };
 
 /**
- * What an erasure takes out, as much as fits into a round: the person's own records of sign-ons, what the log says of them, and then
- * the records under every address that either of the two has shown. It is complete when SQLite's files have nothing of it left.
+ * Runs one round of an erasure: first the person's own sign-on records, then the person's events, then the records with a digest of any
+ * address that the first two contained. The erasure is complete when SQLite's files contain no overwritten pages either.
  */
 export async function eraseAll(
   deps: EraseDeps,
@@ -46,10 +46,10 @@ export async function eraseAll(
   return { events, isDone: true };
 }
 
-/** By what the person was known in these events. */
-function tracesIn(data: readonly string[]): Traces {
+/** The addresses and identities that these events contain. */
+function tracesIn(data: readonly string[]): PersonTraces {
   const emails: string[] = [];
-  const identities: Traces["identities"][number][] = [];
+  const identities: PersonTraces["identities"][number][] = [];
   for (const text of data) {
     const { resource, changes } = JSON.parse(text);
     for (const email of [resource?.email, changes?.email?.before, changes?.email?.after])
@@ -65,8 +65,8 @@ function tracesIn(data: readonly string[]): Traces {
 }
 
 /**
- * Goes on with erasures that requests have begun, store by store: those that are done stay noted for two minutes, and of a store that has
- * many erased there are always more. So of each store some have their turn, those behind the last ones that had it.
+ * Continues the erasures that requests have begun, store by store. A finished erasure stays in the list for two minutes, so a store that
+ * erases many people always has some. In each round a store gets one batch, which begins after the store's last batch.
  */
 export function createErasing(deps: EraseDeps): () => Promise<void> {
   let storeId = "";

@@ -16,9 +16,9 @@ import { findRecord } from "./erase-sign-on-records.ts";
 import { keepDigests, noteTraces } from "./erased-digests.ts";
 
 /**
- * Deletes a customer and takes what the log says of it out of the log, and what records of sign-ons say of the person out of those. The
- * deletion, the event that tells of it, the order to erase and the end of codes that are still open are one transaction: from then on it
- * is done, even if this request or the instance ends. Somebody who was deleted before is known by what the log and the records still have.
+ * Deletes a customer and erases the customer's data from the log of events and from sign-on records. One transaction deletes the row,
+ * writes the event, stores the order to erase and ends open codes. After its commit the erasure runs to its end, even if this request or
+ * the instance stops. A customer who was deleted before can still be erased: the log and the records contain the id.
  */
 export async function eraseCustomer(
   deps: EraseDeps,
@@ -64,18 +64,18 @@ export async function eraseCustomer(
   return { data: { type: "customer-erasure", id: customerId, events, complete: isDone } };
 }
 
-type Known = { customer: Tables["customers"]; identities: Tables["customer_identities"][] };
+type KnownPerson = { customer: Tables["customers"]; identities: Tables["customer_identities"][] };
 
 /**
- * Waits for sign-ons of this person, and they for us: by the names that `holdIdentity` locks, and in its order, so that a sign-on is
- * either before, and what it made is erased, or after, and finds that the person was erased.
+ * Takes the locks of `holdIdentity`, in the same order. So a sign-on of this person either commits before, and its rows are erased, or
+ * begins after, and finds the digests.
  */
 async function holdPerson(
   trx: Trx,
   { storage }: Pick<EraseDeps, "storage">,
   storeId: string,
   customerId: string,
-): Promise<Known | undefined> {
+): Promise<KnownPerson | undefined> {
   const found = await readPerson(trx, storeId, customerId);
   if (!found) return undefined;
   for (const { profile_id, issuer, subject } of found.identities) {
@@ -84,7 +84,7 @@ async function holdPerson(
   }
   if (found.identities.length === 0)
     await hold(trx, storage, [`email ${storeId} ${found.customer.email_key}`]);
-  // As it is now: what was linked, or called otherwise, until the locks were had, goes with the rest.
+  // Reads the person again under the locks, because identities and address may have changed before.
   const row = trx
     .selectFrom("customers")
     .select("id")
@@ -94,7 +94,11 @@ async function holdPerson(
   return readPerson(trx, storeId, customerId);
 }
 
-async function readPerson(db: Database, storeId: string, customerId: string): Promise<Known | undefined> {
+async function readPerson(
+  db: Database,
+  storeId: string,
+  customerId: string,
+): Promise<KnownPerson | undefined> {
   const customer = await db
     .selectFrom("customers")
     .selectAll()

@@ -7,8 +7,8 @@ import { forChange } from "../../storage/for-change.ts";
 import type { Database, Storage } from "../../storage/storage.ts";
 import { keepDigests } from "./erased-digests.ts";
 
-/** What a record of a sign-on says of a person, maybe in the provider's own words. How it ended, and why, stays. */
-export const OF_A_PERSON = {
+/** The personal columns of a sign-on record, set to null. Outcome and reason stay. */
+export const NO_PERSON = {
   email_digest: null,
   network: null,
   browser: null,
@@ -17,10 +17,10 @@ export const OF_A_PERSON = {
 } as const;
 
 type Deps = { storage: Storage; clock: Clock };
-type Round = { rows: number; isDone: boolean };
+type ErasedRows = { rows: number; isDone: boolean };
 
-/** Takes a person out of the records of the customer, who is then no longer named there, and keeps the digests of the addresses. */
-export async function eraseOwnRecords(deps: Deps, erasure: Erasure): Promise<Round> {
+/** Erases the records of the customer, its id included. Keeps the digests of their addresses, to find further records by. */
+export async function eraseOwnRecords(deps: Deps, erasure: Erasure): Promise<ErasedRows> {
   const { storage } = deps;
   const { storeId, personId } = erasure;
   const eraseSome = (limit: number) =>
@@ -39,7 +39,7 @@ export async function eraseOwnRecords(deps: Deps, erasure: Erasure): Promise<Rou
       await keepDigests(trx, erasure, [...new Set(digests)]);
       await trx
         .updateTable("sign_ons")
-        .set({ ...OF_A_PERSON, customer_id: null })
+        .set({ ...NO_PERSON, customer_id: null })
         .where(
           "id",
           "in",
@@ -51,8 +51,8 @@ export async function eraseOwnRecords(deps: Deps, erasure: Erasure): Promise<Rou
   return inBatches(deps, eraseSome, ROUND);
 }
 
-/** The same of records under one of the person's addresses, as that of a sign-on which failed. */
-export async function eraseRecordsOf(deps: Deps, storeId: string, emailDigest: string): Promise<Round> {
+/** Erases the records with the digest of an address. A failed sign-on has such a record without a customer. */
+export async function eraseRecordsOf(deps: Deps, storeId: string, emailDigest: string): Promise<ErasedRows> {
   const { db } = deps.storage;
   const eraseSome = async (limit: number) => {
     const some = db
@@ -65,7 +65,7 @@ export async function eraseRecordsOf(deps: Deps, storeId: string, emailDigest: s
       .limit(atMost(limit));
     const { numUpdatedRows } = await db
       .updateTable("sign_ons")
-      .set(OF_A_PERSON)
+      .set(NO_PERSON)
       .where("id", "in", some)
       .executeTakeFirst();
     return Number(numUpdatedRows);

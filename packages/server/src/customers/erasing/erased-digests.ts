@@ -7,20 +7,20 @@ import type { Database, Storage, Trx } from "../../storage/storage.ts";
 import type { EmailDigests } from "../email-digest.ts";
 
 /**
- * By what somebody who was erased would be known again: addresses and identities, kept as digests for as long as a sign-on that was
- * under way at the erasure can still come to its end.
+ * The addresses and identities of an erased person. Their digests are stored for as long as a sign-on that had begun before the erasure
+ * can take, so that no such sign-on creates the person again.
  */
-export type Traces = { emails: readonly string[]; identities: readonly TracedIdentity[] };
+export type PersonTraces = { emails: readonly string[]; identities: readonly TracedIdentity[] };
 type TracedIdentity = { profileId: string; issuer: string; subject: string };
 
 type ErasedPerson = { storeId: string; personId: string; askedAt: number };
 
-/** Keeps the digests, and takes the identities out of all that is left of sign-ons: a code that is still open is void from now on. */
+/** Stores the digests, and removes the identities from open sign-ons: a code that was not redeemed yet becomes invalid. */
 export async function noteTraces(
   trx: Trx,
   { emailDigests }: { emailDigests: EmailDigests },
   { storeId, personId, askedAt }: ErasedPerson,
-  { emails, identities }: Traces,
+  { emails, identities }: PersonTraces,
 ): Promise<void> {
   const digests = new Set<string>();
   for (const email of new Set(emails)) {
@@ -50,7 +50,7 @@ async function forgetSignOnsOf(
   storeId: string,
   { profileId, subject }: TracedIdentity,
 ): Promise<void> {
-  // Their sign-ons may have come through a profile that has taken this one over.
+  // The sign-ons can also have come through a profile that has replaced this one.
   const takers = await trx
     .selectFrom("oidc_profiles")
     .select("id")
@@ -92,36 +92,41 @@ export const listDigests = async (
   return rows.map(({ digest }) => digest);
 };
 
-/** What a provider has said of somebody who came back at `since`. */
-export type Returned = { storeId: string; emailDigest: string; identityDigest: string; since: number };
+/** The digests of a person who signs on. `since` is the time when the sign-on began. */
+export type SignOnDigests = { storeId: string; emailDigest: string; identityDigest: string; since: number };
 
 export async function digestsOf(
   emailDigests: EmailDigests,
   storeId: string,
   identity: { issuer: string; subject: string; email: string },
-): Promise<Pick<Returned, "emailDigest" | "identityDigest">> {
+): Promise<Pick<SignOnDigests, "emailDigest" | "identityDigest">> {
   return {
     emailDigest: (await emailDigests.of(storeId, emailOf(identity).shown)) ?? "",
     identityDigest: await emailDigests.ofIdentity(storeId, identity),
   };
 }
 
-/** 1 if such a person was erased since. */
-export const wasErased = ({ storeId, emailDigest, identityDigest, since }: Returned): RawBuilder<0 | 1> =>
+/** 1 if the person was erased after `since`. */
+export const wasErased = ({
+  storeId,
+  emailDigest,
+  identityDigest,
+  since,
+}: SignOnDigests): RawBuilder<0 | 1> =>
   sql`case when exists (
     select 1 from erased_digests
     where store_id = ${storeId} and digest in (${emailDigest}, ${identityDigest}) and erased_at >= ${since}
   ) then 1 else 0 end`;
 
-const readErased = statement((db, returned: Returned) =>
+const readErased = statement((db, returned: SignOnDigests) =>
   db.selectNoFrom(wasErased(returned).as("was_erased")),
 );
 
-/** To be asked in a transaction that holds the identity: an erasure holds it as well, and so is before or after. */
-export const isErasedSince = async (trx: Trx, returned: Returned): Promise<boolean> =>
+/** Call it in a transaction after `holdIdentity`: an erasure takes the same locks, so it has committed before or comes after. */
+export const isErasedSince = async (trx: Trx, returned: SignOnDigests): Promise<boolean> =>
   (await readErased.first(trx, returned))?.was_erased === 1;
 
-/** What is older than a sign-on that is under way can be. True: there are more. */
+/** Deletes the digests that are older than the longest sign-on. Returns true while there are more. */
 export const forgetErased = (
   deps: { storage: Storage; clock: Clock },
   longestSignOnMs: number,

@@ -1,17 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { DuplicateEmailPolicy } from "../../realms/realm.ts";
-import { type Decision, type Known, type LinkPolicy, link } from "./decide-link.ts";
+import { type LinkDecision, type LinkFacts, type LinkPolicy, link } from "./decide-link.ts";
 
 /** Who has proven the address here. Who merely has it does not count. */
 type Holders = "nobody" | "one" | "several";
-const KNOWN: Record<Holders, Omit<Known, "linkedTo">> = {
+const KNOWN: Record<Holders, Omit<LinkFacts, "linkedTo">> = {
   nobody: { proven: [] },
   one: { proven: ["proven-1"] },
   several: { proven: ["proven-1", "proven-2"] },
 };
 
-const IN_WORDS: Record<string, Decision> = {
+const IN_WORDS: Record<string, LinkDecision> = {
   new: { action: "create" },
   "proven-1": { action: "link", customerId: "proven-1" },
   off: { action: "refuse", reason: "provisioning_off" },
@@ -71,7 +71,7 @@ test("the table has every combination once", () => {
 });
 
 /** Also what no database of ours would say: a proven address that nobody has, hundreds of customers with one address. */
-const anyKnown: fc.Arbitrary<Known> = fc.record({
+const anyKnown: fc.Arbitrary<LinkFacts> = fc.record({
   linkedTo: fc.option(fc.uuid(), { nil: undefined }),
   proven: fc.uniqueArray(fc.uuid(), { maxLength: 4 }),
 });
@@ -79,7 +79,9 @@ const anyPolicy: fc.Arbitrary<LinkPolicy> = fc.record({
   duplicateEmail: fc.constantFrom("allowed", "api_only", "disallowed"),
   provisioning: fc.constantFrom("create", "existing"),
 });
-const always = (rule: (verified: boolean, known: Known, policy: LinkPolicy, decision: Decision) => void) =>
+const always = (
+  rule: (verified: boolean, known: LinkFacts, policy: LinkPolicy, decision: LinkDecision) => void,
+) =>
   fc.assert(
     fc.property(fc.boolean(), anyKnown, anyPolicy, (verified, known, policy) =>
       rule(verified, known, policy, link(verified, known, policy)),

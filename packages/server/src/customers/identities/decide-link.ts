@@ -1,20 +1,20 @@
 import type { DuplicateEmailPolicy } from "../../realms/realm.ts";
 
 /**
- * Who a person from an identity provider is here. The identity is (profile, issuer, subject); an e-mail never identifies
- * anybody. It links to an existing customer only when the realm says so, the provider has proven the address, and so
- * have we: an address that nobody proved may have been entered by anybody (docs/adr/0010).
+ * Decides which customer an identity (profile, issuer, subject) belongs to. An e-mail alone never identifies a customer. It links an
+ * identity to an existing customer only if the realm's policy allows it, the provider has verified the address, and the customer's own
+ * address is verified too (docs/adr/0010).
  */
-export type Known = {
-  /** The customer that this very identity was linked to before. */
+export type LinkFacts = {
+  /** The customer that this identity is linked to. */
   linkedTo: string | undefined;
-  /** Customers whose proven address this is; two are enough to know that there are several. */
+  /** Customers with this verified address. Two ids are enough to show that there are several. */
   proven: readonly string[];
 };
 
 export type LinkPolicy = { duplicateEmail: DuplicateEmailPolicy; provisioning: "create" | "existing" };
 
-export type Decision =
+export type LinkDecision =
   | { action: "sign_in"; customerId: string }
   | { action: "link"; customerId: string }
   | { action: "create" }
@@ -22,10 +22,10 @@ export type Decision =
 
 export type LinkReason = "email_unverified" | "email_taken" | "several_matches" | "provisioning_off";
 
-export function link(emailVerified: boolean, known: Known, policy: LinkPolicy): Decision {
+export function link(emailVerified: boolean, known: LinkFacts, policy: LinkPolicy): LinkDecision {
   if (known.linkedTo !== undefined) return { action: "sign_in", customerId: known.linkedTo };
   const [customerId, ...others] = known.proven;
-  // An address that nobody has proven may have been entered by anybody, and must not keep its owner out.
+  // Only verified addresses count: an unverified one can have been entered by a stranger, and must not keep its owner out.
   if (policy.duplicateEmail === "disallowed" && customerId !== undefined) return refuse("email_taken");
   if (policy.duplicateEmail === "api_only" && customerId !== undefined) {
     if (!emailVerified) return refuse("email_unverified");
@@ -35,11 +35,11 @@ export function link(emailVerified: boolean, known: Known, policy: LinkPolicy): 
   return policy.provisioning === "create" ? { action: "create" } : refuse("provisioning_off");
 }
 
-/** Whether it matters to the policy whose proven address it is. */
+/** True if the policy depends on the customers with this verified address. */
 export const asksForProven = ({ duplicateEmail }: LinkPolicy): boolean => duplicateEmail !== "allowed";
 
-/** Whether every identity is signed in or gets a new customer, so that nothing need be looked up to decide. */
+/** True if every identity is signed in or gets a new customer, so that the decision needs no lookup. */
 export const refusesNobody = (policy: LinkPolicy): boolean =>
   !asksForProven(policy) && policy.provisioning === "create";
 
-const refuse = (reason: LinkReason): Decision => ({ action: "refuse", reason });
+const refuse = (reason: LinkReason): LinkDecision => ({ action: "refuse", reason });

@@ -6,11 +6,9 @@ import { statement } from "../../storage/statement.ts";
 import type { Database, Storage, Trx } from "../../storage/storage.ts";
 import type { Tables } from "../../storage/tables.ts";
 
-/** Whom an identity is linked to, by its profile or by one that this has taken over. */
-
 type Deps = { storage: Pick<Storage, "engine"> };
 
-/** What an identity provider has said of a person, and through which profile. */
+/** The claims of an identity provider about the person who signs in. */
 export type ForeignIdentity = {
   issuer: string;
   subject: string;
@@ -19,8 +17,8 @@ export type ForeignIdentity = {
   name: string | null;
 };
 
-/** The profile that it came through, as far as it matters who a person is. */
-export type Through = {
+/** The columns of the profile that decide which customer an identity belongs to. */
+export type LinkingProfile = {
   id: string;
   store_id: string;
   realm_id: string;
@@ -28,7 +26,7 @@ export type Through = {
   provisioning: "create" | "existing";
   /** Deleted profiles whose identities count as this one's. */
   former_profile_ids: readonly string[];
-  /** What the provider was called before, with the client that we were there. */
+  /** Earlier issuers of the provider, each with the client id that the profile had there. */
   former_issuers: readonly { issuer: string; clientId: string }[];
 };
 
@@ -53,7 +51,7 @@ export async function holdIdentity(
   return findOwn[storage.engine].firstWithNext(trx, { storeId, profileId, issuer, subject });
 }
 
-/** What is locked for an identity, in this order. */
+/** The names of the locks for an identity, in the order in which they are taken. */
 export const namesOf = (
   { storeId, profileId }: { storeId: string; profileId: string },
   identity: { issuer: string; subject: string; email: string },
@@ -62,11 +60,11 @@ export const namesOf = (
   `email ${storeId} ${emailOf(identity).key}`,
 ];
 
-/** Whom it was linked to under another profile, or another name of its provider, that this profile has taken over. */
+/** The customer that the identity was linked to under a former profile or a former issuer of this profile. */
 export async function findFormer(
   trx: Trx,
   { storage: { engine } }: Deps,
-  through: Through,
+  through: LinkingProfile,
   identity: ForeignIdentity,
 ): Promise<Tables["customers"] | undefined> {
   if (through.former_profile_ids.length === 0 && through.former_issuers.length === 0) return undefined;
@@ -106,11 +104,11 @@ const findOwn = {
 };
 
 /**
- * Filed under the profile itself, or under one that it has taken over, by the issuer that it has or had; its own comes first, then
- * who they were last. A provider may call a person by another subject for each client, so what was taken over counts for the same
- * client only.
+ * Finds the identity under the profile or its former profiles, and under its present or former issuers. The profile's own rows come first,
+ * then those of the present issuer, then the newest. A provider can give each client another subject for the same person, so the rows of
+ * former profiles count only for the client ids that this profile has or had.
  */
-export const linkedTo = (db: Database, through: Through, { issuer, subject }: ForeignIdentity) => {
+export const linkedTo = (db: Database, through: LinkingProfile, { issuer, subject }: ForeignIdentity) => {
   const { former_issuers: former } = through;
   const issuers = [...new Set([issuer, ...former.map((one) => one.issuer)])];
   const clientIds = [...new Set([through.client_id, ...former.map((one) => one.clientId)])];

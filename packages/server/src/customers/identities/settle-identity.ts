@@ -2,7 +2,7 @@ import type { EventDraft } from "../../events/note.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { type EmailAddress, emailOf } from "../../lib/email-address.ts";
 import { newId } from "../../lib/ids.ts";
-import type { Realm } from "../../realms/realm.ts";
+import type { RealmRules } from "../../realms/realm.ts";
 import { atMost } from "../../storage/at-most.ts";
 import { statement } from "../../storage/statement.ts";
 import type { Database, Storage, Trx } from "../../storage/storage.ts";
@@ -14,30 +14,26 @@ import {
   type ForeignIdentity,
   findFormer,
   type Held,
+  type LinkingProfile,
   linkedTo,
   type Own,
-  type Through,
 } from "./find-linked.ts";
 import { followProvider } from "./follow-provider.ts";
 
-/** What a realm decides of it. */
-type Rules = Pick<Realm, "duplicate_email_policy" | "profile_updates">;
-
 type Deps = { clock: Clock; storage: Pick<Storage, "engine"> };
 
-/** The customer whom an identity belongs to now. */
 export const findLinkedCustomerId = async (
   db: Database,
-  through: Through,
+  through: LinkingProfile,
   identity: ForeignIdentity,
 ): Promise<string | undefined> =>
   (await linkedTo(db, through, identity).select("identity.customer_id").executeTakeFirst())?.customer_id;
 
-/** Why they would be refused now. For telling a shopper at once; the decision that counts is made in `settleIdentity`. */
+/** The reason why a sign-on would be refused now, so that the callback can show it at once. `settleIdentity` makes the final decision. */
 export async function foreseeRefusal(
   db: Database,
-  through: Through,
-  realm: Rules,
+  through: LinkingProfile,
+  realm: RealmRules,
   identity: ForeignIdentity,
 ): Promise<LinkReason | undefined> {
   const policy = policyOf(through, realm);
@@ -49,35 +45,35 @@ export async function foreseeRefusal(
 }
 
 const policyOf = (
-  { provisioning }: Through,
-  { duplicate_email_policy: duplicateEmailPolicy }: Rules,
+  { provisioning }: LinkingProfile,
+  { duplicate_email_policy: duplicateEmailPolicy }: RealmRules,
 ): LinkPolicy => ({
   duplicateEmail: duplicateEmailPolicy,
   provisioning,
 });
 
-/** `happened`: what the transaction has changed to come to this, for whoever notes it. */
-type Settled = { customerId: string; happened: readonly EventDraft[] };
+/** `happened`: the events of the changes, which `issueToken` writes. */
+type SettledIdentity = { customerId: string; happened: readonly EventDraft[] };
 
-/** The customer that an identity which was held belongs to, linked or made if need be. */
+/** Finds the customer of an identity that `holdIdentity` has locked. Links or creates the customer if there is none. */
 export async function settleIdentity(
   trx: Trx,
   deps: Deps,
-  place: { profile: Through; realm: Rules; wasErased: boolean },
+  place: { profile: LinkingProfile; realm: RealmRules; wasErased: boolean },
   identity: ForeignIdentity,
   held: Held,
-): Promise<Settled | { reason: LinkReason | "person_erased" }> {
+): Promise<SettledIdentity | { reason: LinkReason | "person_erased" }> {
   const { profile: through, realm } = place;
   const email = emailOf(identity);
   const known = (await held.row) ?? (await findFormer(trx, deps, through, identity));
   if (known !== undefined) return settleKnown(trx, deps, realm, identity, known);
-  // A sign-on from before an erasure must not make the person anew; one that begins afterwards may.
+  // A sign-on that began before an erasure must not create the person again. One that begins afterwards can.
   if (place.wasErased) return { reason: "person_erased" };
   const policy = policyOf(through, realm);
   const proven = asksForProven(policy) ? await findProven(trx, through, email) : [];
   const decision = link(identity.emailVerified, { linkedTo: undefined, proven }, policy);
   if (decision.action === "refuse") return { reason: decision.reason };
-  // If that customer was deleted a moment ago, the decision is made again, without it.
+  // If that customer has just been deleted, decides again without that customer.
   const isFound = decision.action !== "create";
   if (isFound && !(await holdCustomer(trx, deps, through.store_id, decision.customerId)))
     return settleIdentity(trx, deps, place, identity, held);
@@ -90,16 +86,16 @@ export async function settleIdentity(
 async function settleKnown(
   trx: Trx,
   deps: Deps,
-  realm: Rules,
+  realm: RealmRules,
   identity: ForeignIdentity,
   known: Tables["customers"],
-): Promise<Settled> {
+): Promise<SettledIdentity> {
   const changed =
     realm.profile_updates === "always" && (await followProvider(trx, deps, realm, identity, known));
   return { customerId: known.id, happened: changed ? [changed] : [] };
 }
 
-/** Whether the customer is still there, and stays. */
+/** Locks the row of the customer until the commit. Returns false if the row is gone. */
 async function holdCustomer(
   trx: Trx,
   { storage }: Deps,
@@ -115,8 +111,8 @@ async function holdCustomer(
   return (await held.executeTakeFirst()) !== undefined;
 }
 
-/** Proven by the back office, or by a provider of this realm: what one of another realm says was never believed here. */
-async function findProven(db: Database, through: Through, email: EmailAddress): Promise<string[]> {
+/** Customers whose address the back office or a provider of this realm has verified. Providers of other realms are not trusted here. */
+async function findProven(db: Database, through: LinkingProfile, email: EmailAddress): Promise<string[]> {
   const proven = await db
     .selectFrom("customers")
     .select("id")
@@ -143,7 +139,7 @@ async function findProven(db: Database, through: Through, email: EmailAddress): 
 const createCustomer = (
   trx: Trx,
   deps: { clock: Clock },
-  { store_id }: Through,
+  { store_id }: LinkingProfile,
   { name, emailVerified }: ForeignIdentity,
   email: EmailAddress,
 ): Promise<Customer> =>
@@ -161,15 +157,15 @@ const createCustomer = (
 async function insertIdentity(
   trx: Trx,
   { clock }: { clock: Clock },
-  { id: profileId, store_id: storeId, realm_id: realmId, client_id: clientId }: Through,
+  { id: profileId, store_id: storeId, realm_id: realmId, client_id: clientId }: LinkingProfile,
   { issuer, subject }: ForeignIdentity,
   customerId: string,
 ): Promise<EventDraft> {
   const id = newId();
   const createdAt = clock.now();
   const identity = { id, storeId, realmId, profileId, issuer, clientId, subject, customerId, createdAt };
-  // The lock above excludes others of this release; the release before, which may run beside it, locks the realm instead, so the
-  // unique index decides, and all of it is tried again.
+  // `holdIdentity` excludes other sign-ons of this release. The release before, which can run beside this one, locks the realm instead. So
+  // the unique index decides, and `transact` repeats the transaction.
   await insertFiled.later(trx, identity);
   return {
     type: "customer.identity_linked",
