@@ -1,5 +1,5 @@
 import type { ExpressionBuilder } from "kysely";
-import type { Caller } from "../contract/caller.ts";
+import type { Caller, Holder } from "../contract/caller.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Role } from "../contract/roles.ts";
 import { readBearer } from "../lib/bearer.ts";
@@ -68,41 +68,37 @@ function readToken(
   return token;
 }
 
-const loadPrincipal = (deps: AuthenticateDeps, token: AccessToken): Promise<Principal | null> =>
-  token.grant === "member" ? loadMember(deps, token) : loadKey(deps, token);
-
-async function loadKey({ storage }: AuthenticateDeps, token: AccessToken): Promise<Principal | null> {
-  const row = await findStanding.first(storage.db, token);
+async function loadPrincipal(
+  { storage: { db } }: AuthenticateDeps,
+  token: AccessToken,
+): Promise<Principal | null> {
+  const id = token.holderId;
+  if (token.grant === "member") {
+    const row = await findMemberStanding.first(db, token);
+    if (!row) return null;
+    // A member has no reservation: each member draws on the shared pool of the store.
+    const { name, email } = row;
+    return principalOf(token, { type: "member", id, name, email }, { ...row, reserved_rate_limit: 0 });
+  }
+  const row = await findStanding.first(db, token);
   if (!row) return null;
-  return {
-    ...token,
-    holder: { type: "application_key", id: token.holderId, name: row.name, clientId: row.client_id },
-    role: token.grant === "implicit" ? null : (row.role as Role),
-    allowance: {
-      revision: row.revision,
-      rateLimit: row.rate_limit,
-      totalReserved: row.total_reserved_rate_limit,
-      reserved: row.reserved_rate_limit,
-    },
-  };
+  return principalOf(token, { type: "application_key", id, name: row.name, clientId: row.client_id }, row);
 }
 
-/** A member has no reservation: each member draws on the shared pool of the store. */
-async function loadMember({ storage }: AuthenticateDeps, token: AccessToken): Promise<Principal | null> {
-  const row = await findMemberStanding.first(storage.db, token);
-  if (!row) return null;
-  return {
-    ...token,
-    holder: { type: "member", id: token.holderId, name: row.name, email: row.email },
-    role: row.role as Role,
-    allowance: {
-      revision: row.revision,
-      rateLimit: row.rate_limit,
-      totalReserved: row.total_reserved_rate_limit,
-      reserved: 0,
-    },
-  };
-}
+type KeyStanding = Pick<Tables["stores"], "revision" | "rate_limit" | "total_reserved_rate_limit"> &
+  Pick<Tables["application_keys"], "role" | "reserved_rate_limit">;
+
+const principalOf = (token: AccessToken, holder: Holder, row: KeyStanding): Principal => ({
+  ...token,
+  holder,
+  role: token.grant === "implicit" ? null : (row.role as Role),
+  allowance: {
+    revision: row.revision,
+    rateLimit: row.rate_limit,
+    totalReserved: row.total_reserved_rate_limit,
+    reserved: row.reserved_rate_limit,
+  },
+});
 
 /**
  * The join with the profile that the member signed in through makes the member's tokens invalid when the profile is deleted or disabled.

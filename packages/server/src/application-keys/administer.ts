@@ -106,7 +106,7 @@ type KeyUpdate = Pick<
   now: number;
 };
 
-/** One statement writes every column, if the reservation fits. A refused request changes nothing. */
+/** Writes every column in a single statement, if the reservation fits. A refused request changes nothing. */
 const changeKey = statement((db, change: KeyUpdate) =>
   db
     .updateTable("application_keys")

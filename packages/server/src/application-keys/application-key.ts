@@ -38,7 +38,7 @@ export async function getApplicationKey(
   return keyOf(row, secretsIn(rows));
 }
 
-/** One row for each secret that works now, newest first, or one row without a secret. */
+/** A row for each secret that works now, newest first, or one row without a secret. */
 const findKeyWithSecrets = statement((db, of: { storeId: string; keyId: string; now: number }) =>
   db
     .selectFrom("application_keys as key")

@@ -74,7 +74,7 @@ export const keyWithSecretAnswer = (
 export const showApplicationKey = async (deps: Deps, storeId: string, keyId: string) =>
   keyAnswer(deps, await getApplicationKey(deps, storeId, keyId));
 
-/** One page of keys, oldest first, with the store whose limit they share. */
+/** A page of keys, oldest first, with the limit of their store. */
 export async function listApplicationKeys(
   deps: Deps,
   storeId: string,

@@ -11,7 +11,7 @@ import { findPlannedKeys, listReservingKeys, type PlannedKey } from "./applicati
 type Deps = { storage: Storage; clock: Clock; limiter: Limiter; useLog: UseLog; publicUrl: string };
 type StoreUsage = Output<typeof contract.getStoreUsage>;
 
-/** One number for each second, oldest first. */
+/** A number for each second, oldest first. */
 type UseFigures = { asked: number[]; refused: number[] };
 
 /** An instance adds a second to the shared log within one second of its end. */

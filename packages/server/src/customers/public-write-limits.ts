@@ -12,8 +12,7 @@ import { createHourlyCap } from "../rate-limit/hourly-cap.ts";
 export type PublicWrites = {
   /**
    * Creates a customer, unless the last hour had too many sign-ups from this network (IPv4 address or IPv6 /64) or in this store. A
-   * sign-up counts before its password is hashed, which is the expensive step. A sign-up that is refused for its address counts too: it
-   * cost a hash, and its answer reveals who is a customer. A sign-up that fails with an error of the service does not count.
+   * sign-up counts before its password is hashed, which is the expensive step. It does not count if the service itself fails.
    */
   signUp<T>(from: { storeId: string; source: string }, work: () => Promise<T>): Promise<T>;
   /** Changes a customer's own data with a customer token. */

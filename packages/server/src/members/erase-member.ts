@@ -39,12 +39,10 @@ async function beginMemberErasure(
   const emailDigest = row ? await deps.emailDigests.of(storeId, row.email) : null;
   const begun = await beginErasure(trx, deps, { ...person, emailDigest });
   if (row) {
-    const { email, profile_id: profileId, issuer, subject } = row;
-    const isBound = profileId !== null && issuer !== null && subject !== null;
-    await noteTraces(trx, deps, begun, {
-      emails: [email],
-      identities: isBound ? [{ profileId, issuer, subject }] : [],
-    });
+    const { email, profile_id, issuer, subject } = row;
+    const isBound = profile_id !== null && issuer !== null && subject !== null;
+    const identities = isBound ? [{ profile_id, issuer, subject }] : [];
+    await noteTraces(trx, deps, begun, { emails: [email], identities });
   }
   const about = { subject: memberId, resource: { type: "member", id: memberId } };
   await noteEvents(trx, deps, by, [

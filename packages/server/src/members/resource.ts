@@ -44,7 +44,6 @@ export const memberAnswer = (
 export const showMember = async (deps: Deps, storeId: string, memberId: string) =>
   memberAnswer(deps, await getMember(deps, storeId, memberId));
 
-/** One page of members, oldest first. */
 export async function listMembers(
   { storage, publicUrl }: Deps,
   storeId: string,

@@ -21,11 +21,11 @@ export type SignInAttempt = {
 
 export type GuessRate = { perSecond: number; burst: number };
 
-/** One source at one account: a forgotten password, or a guess. */
+/** A source at an account: a forgotten password, or a guess. */
 export const PAIR: GuessRate = { perSecond: 0.1, burst: 5 };
-/** One source at all accounts of a store: many people behind one address, or a list of stolen passwords. */
+/** A source at all accounts of a store: many people behind one address, or a list of stolen passwords. */
 export const SOURCE: GuessRate = { perSecond: 5, burst: 100 };
-/** All sources at one account: guesses by a botnet. */
+/** All sources at an account: guesses by a botnet. */
 export const ACCOUNT: GuessRate = { perSecond: 1, burst: 50 };
 
 /**

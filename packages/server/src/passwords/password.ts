@@ -42,8 +42,8 @@ const WAIT_MS = 2000;
 const EACH_MS = 50;
 
 /**
- * One hash for each core, but no more than fit in a quarter of the memory. The library works on libuv's threads. bin/start.js sets four
- * more threads than cores, so that names are still resolved and the log is still written.
+ * A hash for each core, but no more than fit in a quarter of the memory. The library works on libuv's threads, of which bin/start.js sets
+ * four more than cores, so that names are still resolved and the log is still written.
  */
 export function hashesAtOnce(cores = availableParallelism(), memoryBytes = memoryLimit()): number {
   return Math.max(1, Math.min(cores, Math.floor(memoryBytes / 4 / (COST.memoryCost * 1024))));

@@ -95,7 +95,7 @@ export async function findStoreOfOperator(
 }
 
 /**
- * One page of all stores, oldest first, because ids grow with time. Includes stores that are being deleted, so that an operator can see
+ * A page of all stores, oldest first, because ids grow with time. Includes stores that are being deleted, so that an operator can see
  * and continue an interrupted deletion.
  */
 export async function listStores(

@@ -54,12 +54,7 @@ function tracesIn(data: readonly string[]): PersonTraces {
     const { resource, changes } = JSON.parse(text);
     for (const email of [resource?.email, changes?.email?.before, changes?.email?.after])
       if (typeof email === "string") emails.push(email);
-    if (resource?.type === "customer-identity")
-      identities.push({
-        profileId: resource.profile_id,
-        issuer: resource.issuer,
-        subject: resource.subject,
-      });
+    if (resource?.type === "customer-identity") identities.push(resource);
   }
   return { emails, identities };
 }

@@ -9,6 +9,7 @@ import { forChange } from "../../storage/for-change.ts";
 import { hold } from "../../storage/hold.ts";
 import type { Database, Trx } from "../../storage/storage.ts";
 import type { Tables } from "../../storage/tables.ts";
+import { type Customer, findCustomer } from "../customer.ts";
 import { namesOf } from "../identities/find-linked.ts";
 import { thinOutTokens } from "../tokens/thin-out-tokens.ts";
 import { type EraseDeps, eraseAll } from "./continue-erasures.ts";
@@ -16,9 +17,9 @@ import { findRecord } from "./erase-sign-on-records.ts";
 import { keepDigests, noteTraces } from "./erased-digests.ts";
 
 /**
- * Deletes a customer and erases the customer's data from the log of events and from sign-on records. One transaction deletes the row,
- * writes the event, stores the order to erase and ends open codes. After its commit the erasure runs to its end, even if this request or
- * the instance stops. A customer who was deleted before can still be erased: the log and the records contain the id.
+ * Deletes a customer and erases the customer's data from the log of events and from sign-on records. The first transaction deletes the
+ * row, ends open codes and stores the order to erase, so the erasure is completed even if this request or the instance stops. A customer
+ * who was deleted before can still be erased by the id in the log.
  */
 export async function eraseCustomer(
   deps: EraseDeps,
@@ -44,15 +45,7 @@ export async function eraseCustomer(
       : (record?.email_digest ?? null);
     const begun = await beginErasure(trx, deps, { ...person, emailDigest });
     if (begun.emailDigest !== null) await keepDigests(trx, begun, [begun.emailDigest]);
-    if (known)
-      await noteTraces(trx, deps, begun, {
-        emails: [],
-        identities: known.identities.map(({ profile_id, issuer, subject }) => ({
-          profileId: profile_id,
-          issuer,
-          subject,
-        })),
-      });
+    if (known) await noteTraces(trx, deps, begun, { emails: [], identities: known.identities });
     const about = { subject: customerId, resource: { type: "customer", id: customerId } };
     await noteEvents(trx, deps, byCaller(caller), [
       ...(known ? [{ type: "customer.deleted", ...about } as const] : []),
@@ -64,7 +57,7 @@ export async function eraseCustomer(
   return { data: { type: "customer-erasure", id: customerId, events, complete: isDone } };
 }
 
-type KnownPerson = { customer: Tables["customers"]; identities: Tables["customer_identities"][] };
+type KnownPerson = { customer: Customer; identities: Tables["customer_identities"][] };
 
 /**
  * Takes the locks of `holdIdentity`, in the same order. So a sign-on of this person either commits before, and its rows are erased, or
@@ -99,12 +92,7 @@ async function readPerson(
   storeId: string,
   customerId: string,
 ): Promise<KnownPerson | undefined> {
-  const customer = await db
-    .selectFrom("customers")
-    .selectAll()
-    .where("store_id", "=", storeId)
-    .where("id", "=", customerId)
-    .executeTakeFirst();
+  const customer = await findCustomer(db, storeId, customerId);
   if (!customer) return undefined;
   const identities = await db
     .selectFrom("customer_identities")

@@ -4,6 +4,7 @@ import { emailOf } from "../../lib/email-address.ts";
 import { deleteOld } from "../../storage/delete-old.ts";
 import { statement } from "../../storage/statement.ts";
 import type { Database, Storage, Trx } from "../../storage/storage.ts";
+import type { Tables } from "../../storage/tables.ts";
 import type { EmailDigests } from "../email-digest.ts";
 
 /**
@@ -11,7 +12,7 @@ import type { EmailDigests } from "../email-digest.ts";
  * can take, so that no such sign-on creates the person again.
  */
 export type PersonTraces = { emails: readonly string[]; identities: readonly TracedIdentity[] };
-type TracedIdentity = { profileId: string; issuer: string; subject: string };
+type TracedIdentity = Pick<Tables["customer_identities"], "profile_id" | "issuer" | "subject">;
 
 type ErasedPerson = { storeId: string; personId: string; askedAt: number };
 
@@ -48,16 +49,16 @@ export async function keepDigests(
 async function forgetSignOnsOf(
   trx: Trx,
   storeId: string,
-  { profileId, subject }: TracedIdentity,
+  { profile_id, subject }: TracedIdentity,
 ): Promise<void> {
   // The sign-ons can also have come through a profile that has replaced this one.
   const takers = await trx
     .selectFrom("oidc_profiles")
     .select("id")
     .where("store_id", "=", storeId)
-    .where("former_profile_ids", "like", `%${profileId}%`)
+    .where("former_profile_ids", "like", `%${profile_id}%`)
     .execute();
-  for (const id of [profileId, ...takers.map((taker) => taker.id)]) {
+  for (const id of [profile_id, ...takers.map((taker) => taker.id)]) {
     await trx
       .updateTable("sign_on_attempts")
       .set({

@@ -94,7 +94,7 @@ export async function issueToken(
   return { id, customerId, token, issuedAt, expiresAt };
 }
 
-/** What a list of sessions shows of this one. Empty when a storefront's server asked: the server's address says nothing of the customer. */
+/** Browser, system and network for the list of sessions. Null for a request of a storefront's server, which says nothing of the customer. */
 function originColumns(
   from: TokenOrigin | undefined,
 ): Pick<Tables["customer_tokens"], "browser" | "operating_system" | "network"> {

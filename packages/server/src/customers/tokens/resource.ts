@@ -23,7 +23,7 @@ export const customerTokenResource = (token: Tables["customer_tokens"]) => ({
   meta: { timestamps: { created_at: toIso(token.created_at) } },
 });
 
-/** One page of the tokens that are valid now, oldest first. */
+/** A page of the tokens that are valid now, oldest first. */
 export async function listCustomerTokens(
   deps: { storage: Storage; clock: Clock; publicUrl: string },
   caller: Caller,
