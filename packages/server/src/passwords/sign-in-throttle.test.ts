@@ -19,7 +19,7 @@ const at = (emailKey: number | string, attempt = ADA): SignInAttempt => ({
 
 function build({ clock, valkey }: Counting) {
   const throttle = createSignInThrottle({ clock, valkey });
-  /** How many of so many attempts, none of which gets an answer in between, are let in. */
+  /** The number of attempts that are let in, of `count` attempts without an answer in between. */
   const letIn = async (count: number, attempt: (index: number) => SignInAttempt): Promise<number> => {
     const waits = await Promise.all(
       Array.from({ length: count }, (_, index) => throttle.check(attempt(index))),
@@ -35,7 +35,7 @@ function build({ clock, valkey }: Counting) {
 
 describeCounting((begin, runs) => {
   describe("one source at one account", () => {
-    test("has five attempts, then one every ten seconds, and is told how long to wait", async () => {
+    test("has five attempts, then one every ten seconds, and gets the seconds to wait", async () => {
       const { clock, throttle, letIn } = build(begin());
       expect(await letIn(20, () => ADA)).toBe(5);
       expect(await throttle.check(ADA)).toBe(10);
@@ -47,7 +47,7 @@ describeCounting((begin, runs) => {
       expect(await letIn(20, () => ADA)).toBe(5);
     });
 
-    test("pays before the answer is known: a burst of guesses at once is no more than five", async () => {
+    test("pays before the answer is known: of a burst of guesses only five are let in", async () => {
       const { letIn } = build(begin());
       expect(await letIn(1000, () => ADA)).toBe(PAIR.burst);
     });
@@ -60,7 +60,7 @@ describeCounting((begin, runs) => {
       expect(await throttle.check(ADA)).toBeDefined();
     });
 
-    test("gets back what was never answered, and only that", async () => {
+    test("an abandoned attempt is refunded; a wrong password is not", async () => {
       const { throttle, letIn } = build(begin());
       for (let i = 0; i < 100; i++) {
         expect(await throttle.check(ADA)).toBeUndefined();
@@ -78,13 +78,13 @@ describeCounting((begin, runs) => {
         expect(await throttle.check(other)).toBeUndefined();
     });
 
-    test("that is used up at all accounts of one store is as good as new at another", async () => {
+    test("that has used up one store's attempts has all of another store's", async () => {
       const { throttle, letIn } = build(begin());
       await letIn(1000, (index) => at(index));
       expect(await throttle.check({ ...ADA, storeId: "other" })).toBeUndefined();
     });
 
-    test("is told the longest wait where several have nothing left", async () => {
+    test("gets the longest wait if several buckets are empty", async () => {
       const { throttle, letIn } = build(begin());
       await letIn(20, () => ADA);
       await letIn(1000, (index) => from(index));
@@ -92,7 +92,7 @@ describeCounting((begin, runs) => {
       expect(await throttle.check(ADA)).toBe(10);
     });
 
-    test("that is refused pays nothing elsewhere", async () => {
+    test("that is refused draws from no other bucket", async () => {
       const { letIn } = build(begin());
       await letIn(1000, () => ADA);
       expect(await letIn(1000, (index) => at(index))).toBe(SOURCE.burst - PAIR.burst);
@@ -109,12 +109,12 @@ describeCounting((begin, runs) => {
       expect(await letIn(1000, (index) => at(`b${index}`))).toBe(5);
     });
 
-    test("has as many successes as it likes", async () => {
+    test("has no limit for successes", async () => {
       const { signIn } = build(begin());
       for (let i = 0; i < 1000; i++) await signIn(at(i));
     });
 
-    test("is the store's own server without limits of its own: one shopper's mistakes there are not another's", async () => {
+    test("has no limit by source for the store's own server: a shopper's mistakes there do not count for another shopper", async () => {
       const { letIn } = build(begin());
       const backOffice = { ...ADA, isBackOffice: true };
       expect(await letIn(1000, (index) => at(index, backOffice))).toBe(1000);
@@ -132,7 +132,7 @@ describeCounting((begin, runs) => {
       expect(await letIn(1000, (index) => from(`b${index}`))).toBe(1);
     });
 
-    test("lets its owner in from where they signed in before, however many guess", async () => {
+    test("lets its owner in from a familiar source, however many sources guess", async () => {
       const { clock, throttle, letIn, signIn } = build(begin());
       await signIn(ADA);
       for (let day = 0; day < 29; day++) {
@@ -143,7 +143,7 @@ describeCounting((begin, runs) => {
       }
     });
 
-    test("knows such a source for thirty days, and only at that account", async () => {
+    test("a source is familiar for thirty days, and only at that account", async () => {
       const { clock, throttle, letIn, signIn } = build(begin());
       await signIn(ADA);
       clock.advance(FAMILIAR_MS - 1);
@@ -157,13 +157,13 @@ describeCounting((begin, runs) => {
       expect(await throttle.check(bea)).toBe(1);
     });
 
-    test("such a source still has only five attempts", async () => {
+    test("a familiar source still has only five attempts", async () => {
       const { letIn, signIn } = build(begin());
       await signIn(ADA);
       expect(await letIn(1000, () => ADA)).toBe(PAIR.burst);
     });
 
-    test("an owner who signs in from a known source gives no attempts away to others", async () => {
+    test("a sign-in from a familiar source refunds no attempts of other sources", async () => {
       const { letIn, signIn } = build(begin());
       await signIn(ADA);
       await letIn(200, (index) => from(`a${index}`));
@@ -171,7 +171,7 @@ describeCounting((begin, runs) => {
       expect(await letIn(200, (index) => from(`b${index}`))).toBe(0);
     });
 
-    test("lets everybody try again as time passes: nothing is locked for good", async () => {
+    test("has attempts again after some time: nothing is locked for good", async () => {
       const { clock, throttle, letIn } = build(begin());
       await letIn(1000, (index) => from(index));
       clock.advance(1000);
@@ -232,7 +232,7 @@ describeCounting((begin, runs) => {
             const throttle = isElsewhere ? elsewhere : here;
             const attempt = { storeId: "s", ...who };
             for (let i = 0; i < guesses; i++) {
-              // Sums of fractions differ by a hair, and so a wait may by a second; who is let in does not.
+              // Sums of fractions differ slightly, so a wait can differ by a second. The decision does not differ.
               const isLetIn = (await throttle.check(attempt)) === undefined;
               expect(isLetIn).toBe((await model.check(attempt)) === undefined);
               if (!isLetIn || outcome === "failed") continue;
@@ -247,7 +247,7 @@ describeCounting((begin, runs) => {
 });
 
 describe("memory", () => {
-  test("sweeping forgets what has refilled and who has not come for thirty days", async () => {
+  test("sweeping drops full buckets, and familiar sources after thirty days", async () => {
     const { clock, throttle, letIn, signIn } = build({ clock: handClock(), valkey: undefined });
     await letIn(3, () => at("bea@shop.example"));
     await signIn(ADA);
@@ -259,7 +259,7 @@ describe("memory", () => {
     expect(throttle.size()).toBe(0);
   });
 
-  test("is bounded, and what was used longest ago makes room", async () => {
+  test("is bounded: a full map drops the entry that was used longest ago", async () => {
     const { throttle, letIn } = build({ clock: handClock(), valkey: undefined });
     const backOffice = { ...ADA, isBackOffice: true };
     await letIn(ACCOUNT.burst, () => at("early", backOffice));
@@ -274,7 +274,7 @@ describe("memory", () => {
     expect(await letIn(ACCOUNT.burst, () => at("early too", backOffice))).toBe(ACCOUNT.burst - 2);
   });
 
-  test("an attempt that is refused is not remembered, so that it pushes nobody out", async () => {
+  test("a refused attempt is not stored, so it evicts no other entry", async () => {
     const { throttle, letIn } = build({ clock: handClock(), valkey: undefined });
     await letIn(100, (index) => at(index));
     const before = throttle.size();

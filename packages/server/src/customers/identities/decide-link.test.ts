@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { DuplicateEmailPolicy } from "../../realms/realm.ts";
 import { type LinkDecision, type LinkFacts, type LinkPolicy, link } from "./decide-link.ts";
 
-/** Who has proven the address here. Who merely has it does not count. */
+/** The customers with the verified address. Customers with the unverified address do not count. */
 type Holders = "nobody" | "one" | "several";
 const KNOWN: Record<Holders, Omit<LinkFacts, "linkedTo">> = {
   nobody: { proven: [] },
@@ -21,7 +21,7 @@ const IN_WORDS: Record<string, LinkDecision> = {
 };
 type Words = keyof typeof IN_WORDS;
 
-/** Policy, who has the address here, whether the provider has verified it; then with provisioning create, existing. */
+/** Columns: policy, holders of the address, verified by the provider; the decision with provisioning create, with existing. */
 // biome-ignore format: a table
 const TABLE: [DuplicateEmailPolicy, Holders, boolean, Words, Words][] = [
   ["allowed",    "nobody",   true,  "new",        "off"],
@@ -70,7 +70,7 @@ test("the table has every combination once", () => {
   expect(new Set(TABLE.map((row) => row.slice(0, 3).join())).size).toBe(3 * 3 * 2);
 });
 
-/** Also what no database of ours would say: a proven address that nobody has, hundreds of customers with one address. */
+/** Includes facts that no database contains, such as hundreds of customers with the same address. */
 const anyKnown: fc.Arbitrary<LinkFacts> = fc.record({
   linkedTo: fc.option(fc.uuid(), { nil: undefined }),
   proven: fc.uniqueArray(fc.uuid(), { maxLength: 4 }),
@@ -89,14 +89,14 @@ const always = (
     { numRuns: 1000 },
   );
 
-describe("whatever is known and wanted", () => {
+describe("for every policy and every known customer", () => {
   test("an unverified e-mail never links (A02)", () => {
     always((verified, _known, _policy, { action }) => {
       if (!verified) expect(action).not.toBe("link");
     });
   });
 
-  test("nobody becomes a customer but the one linked before, or the only one who has proven the address (A01)", () => {
+  test("an identity gets only the customer it is linked to, or the only one with the verified address (A01)", () => {
     always((_verified, known, _policy, decision) => {
       if (!("customerId" in decision)) return;
       const isLinked = decision.action === "sign_in" && decision.customerId === known.linkedTo;
@@ -105,19 +105,19 @@ describe("whatever is known and wanted", () => {
     });
   });
 
-  test("who was linked before is signed in, and only they", () => {
+  test("a linked identity signs its own customer in, and no other identity does", () => {
     always((_verified, known, _policy, { action }) => {
       expect(action === "sign_in").toBe(known.linkedTo !== undefined);
     });
   });
 
-  test("provisioning existing never makes a customer", () => {
+  test("provisioning existing never creates a customer", () => {
     always((_verified, _known, { provisioning }, { action }) => {
       if (provisioning === "existing") expect(action).not.toBe("create");
     });
   });
 
-  test("policy allowed never links, and never refuses for an e-mail", () => {
+  test("policy allowed never links, and never refuses because of an e-mail", () => {
     always((_verified, _known, { duplicateEmail }, decision) => {
       if (duplicateEmail !== "allowed") return;
       expect(decision.action).not.toBe("link");
@@ -125,7 +125,7 @@ describe("whatever is known and wanted", () => {
     });
   });
 
-  test("policy disallowed never makes a second customer with a proven address, nor links", () => {
+  test("policy disallowed never links, and never creates a second customer with a verified address", () => {
     always((_verified, known, { duplicateEmail }, { action }) => {
       if (duplicateEmail !== "disallowed") return;
       expect(action).not.toBe("link");
@@ -133,7 +133,7 @@ describe("whatever is known and wanted", () => {
     });
   });
 
-  test("the order in which customers are found does not matter", () => {
+  test("the order of the found customers does not matter", () => {
     always((verified, known, policy, decision) => {
       const turned = { ...known, proven: [...known.proven].reverse() };
       expect(link(verified, turned, policy)).toEqual(decision);
