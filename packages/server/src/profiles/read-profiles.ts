@@ -6,7 +6,7 @@ import { isBackOffice } from "../contract/permissions.ts";
 import type { GroupCache } from "../lib/cache.ts";
 import type { Page } from "../lib/condition.ts";
 import { createKeptText } from "../lib/kept-text.ts";
-import { getVisibleRealm, type Reader } from "../realms/account-realm.ts";
+import { getVisibleRealm, type RealmReader } from "../realms/account-realm.ts";
 import { readPage } from "../storage/lists/page.ts";
 import type { Storage } from "../storage/storage.ts";
 import { listAdoptable } from "./adopt-identities.ts";
@@ -23,7 +23,7 @@ import {
 
 type Deps = Presenting & { storage: Storage };
 
-export const viewProfile = async (deps: Deps, caller: Reader, ids: ProfileIds): Promise<ProfileAnswer> =>
+export const viewProfile = async (deps: Deps, caller: RealmReader, ids: ProfileIds): Promise<ProfileAnswer> =>
   presentProfile(deps, caller, await readProfile(deps, profileKey(caller, ids), caller));
 
 /** Only the back office is shown the deleted profiles that this one could take over. */
@@ -41,7 +41,7 @@ export async function readProfile(
 
 export async function readProfileList(
   deps: { storage: Storage },
-  caller: Reader,
+  caller: RealmReader,
   realmId: string,
   page: Page,
 ): Promise<ProfileList> {
@@ -60,7 +60,7 @@ export async function readProfileList(
  */
 export async function listProfiles(
   deps: Deps & { shownProfiles: GroupCache<ProfileList> },
-  caller: Reader,
+  caller: RealmReader,
   { realm: realmId }: { realm: string },
   query: Input<typeof contract.listProfiles>["query"],
 ): Promise<string> {

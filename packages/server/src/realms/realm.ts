@@ -41,7 +41,7 @@ export const REALM_COLUMNS = [
 ] as const satisfies (keyof Realm)[];
 
 /** The realm's rules for people who come through an identity provider. */
-type RealmRules = Pick<Realm, "duplicate_email_policy" | "profile_updates">;
+export type RealmRules = Pick<Realm, "duplicate_email_policy" | "profile_updates">;
 
 export const rulesOf = (
   row: Pick<Tables["authentication_realms"], "duplicate_email_policy" | "profile_updates">,

@@ -5,7 +5,7 @@ import { listCustomerTokens, revokeCustomerToken } from "../../../src/contract/c
 import { getAuthenticationSettings } from "../../../src/contract/realms.ts";
 import { realmToken } from "../../../src/contract/sign-on.ts";
 import { signJws } from "../../../src/lib/jws.ts";
-import { createSigningKeys } from "../../../src/signing-keys/signing-keys.ts";
+import { SigningKeys } from "../../../src/signing-keys/signing-keys.ts";
 import { PUBLIC_URL } from "../../support/app.ts";
 import { call } from "../../support/call.ts";
 import { SHOP } from "../../support/federation.ts";
@@ -151,7 +151,7 @@ describe("the claims of a customer token", () => {
   /** The service's own signing key: a valid signature is not enough. */
   const ownSigner = () => {
     const { storage, clock, keyring } = f.latchkey;
-    return createSigningKeys({ storage, clock, keyring, customerTokenSeconds: 86_400 }).current();
+    return new SigningKeys({ storage, clock, keyring, customerTokenSeconds: 86_400 }).current();
   };
 
   test("200 for the same claims with a new signature: the table below differs in one claim each", async () => {

@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { issueCustomerToken } from "../../../src/contract/customer-tokens.ts";
 import { createCustomer, getCustomer, updateCustomer } from "../../../src/contract/customers.ts";
 import * as customers from "../../../src/customers/administer.ts";
-import { createPublicWrites } from "../../../src/customers/public-writes.ts";
+import { getCustomer as readCustomer } from "../../../src/customers/customer.ts";
+import { createPublicWrites } from "../../../src/customers/public-write-limits.ts";
 import { createPasswords } from "../../../src/passwords/password.ts";
 import { createTestApp, type TestApp } from "../../support/app.ts";
 import { call } from "../../support/call.ts";
@@ -191,9 +192,9 @@ describe("a change of a customer", () => {
       return "hash";
     };
     const publicWrites = createPublicWrites({ clock, signUpLimitsOf });
-    const deps = { storage, clock, publicWrites, passwords: { ...createPasswords({ clock }), hash } };
-    expect((await customers.updateCustomer(deps, callerOf(), id, { password: "x" })).password_hash).toBe(
-      "hash",
-    );
+    const passwords = { ...createPasswords({ clock }), hash };
+    const deps = { storage, clock, publicUrl: "", publicWrites, passwords };
+    await customers.updateCustomer(deps, callerOf(), id, { password: "x" });
+    expect((await readCustomer(deps, callerOf(), id)).password_hash).toBe("hash");
   });
 });

@@ -8,7 +8,7 @@ import {
 } from "../../../src/contract/customers.ts";
 import * as customers from "../../../src/customers/administer.ts";
 import { getCustomer as readCustomer } from "../../../src/customers/customer.ts";
-import { createPublicWrites } from "../../../src/customers/public-writes.ts";
+import { createPublicWrites } from "../../../src/customers/public-write-limits.ts";
 import { createPasswords } from "../../../src/passwords/password.ts";
 import { PUBLIC_URL } from "../../support/app.ts";
 import { call } from "../../support/call.ts";
@@ -162,7 +162,7 @@ describe("access to a customer", () => {
     const stranger = callerOf({ customerId: UNKNOWN, tokenId: UNKNOWN });
     const { storage, clock } = latchkey;
     const publicWrites = createPublicWrites({ clock, signUpLimitsOf });
-    const deps = { storage, clock, publicWrites, passwords: createPasswords(latchkey) };
+    const deps = { storage, clock, publicUrl: "", publicWrites, passwords: createPasswords(latchkey) };
     for (const work of [
       () => readCustomer(deps, stranger, id),
       () => customers.updateCustomer(deps, stranger, id, { name: "Mine" }),

@@ -1,9 +1,9 @@
 import { describe, expect, test, vi } from "vitest";
 import type { Caller } from "../../../src/contract/caller.ts";
 import { Problem } from "../../../src/contract/problem.ts";
-import { signInWithPassword } from "../../../src/customers/sign-in.ts";
+import { signInWithPassword } from "../../../src/customers/password-sign-in.ts";
 import { createPasswords } from "../../../src/passwords/password.ts";
-import { createSignInThrottle } from "../../../src/passwords/throttle.ts";
+import { createSignInThrottle } from "../../../src/passwords/sign-in-throttle.ts";
 import { callerOf, create, latchkey, newEmail, other, PASSWORD, shops } from "./shop.ts";
 
 /** The function behind sign-in with e-mail and password. */
