@@ -10,7 +10,7 @@ import { type Clock, toIso } from "../lib/clock.ts";
 import type { EmailAddress } from "../lib/email-address.ts";
 import type { Passwords } from "../passwords/password.ts";
 import { atMost } from "../storage/at-most.ts";
-import { forChange } from "../storage/for-change.ts";
+import { forChange } from "../storage/engine.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import { isUniqueViolation } from "../storage/unique-violation.ts";
@@ -115,7 +115,7 @@ async function writeChange(
       .selectAll()
       .where("store_id", "=", caller.storeId)
       .where("id", "=", customerId);
-    const before = await forChange(deps.storage, rows).executeTakeFirst();
+    const before = await forChange(trx, rows).executeTakeFirst();
     if (before && basedOn && !basedOn.includes(toIso(before.updated_at)))
       throw new Problem("customer_changed");
     const row = await trx

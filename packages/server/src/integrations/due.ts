@@ -1,8 +1,9 @@
 import { sql } from "kysely";
 import type { Numbered } from "../events/sequencer.ts";
+import { forChange } from "../storage/engine.ts";
 import { forIds } from "../storage/insert-rows.ts";
 import { statement } from "../storage/statement.ts";
-import type { Database, Storage, Trx } from "../storage/storage.ts";
+import type { Database, Trx } from "../storage/storage.ts";
 import { type IntegrationRow, isMeant } from "./integration.ts";
 
 /** When an integration next has something to do: `due_at`, which only the instance that has its lease moves to a later time. */
@@ -30,12 +31,10 @@ export const BEHIND = 1000;
  */
 export async function markStores(
   trx: Trx,
-  { engine }: Pick<Storage, "engine">,
   numberedOf: ReadonlyMap<string, Numbered>,
   now: number,
 ): Promise<boolean> {
-  const read = engine === "postgres" ? lockEnabled : readEnabled;
-  const enabled = await read(trx, [...numberedOf.keys()]);
+  const enabled = await lockEnabled(trx, [...numberedOf.keys()]);
   const due = enabled.filter((row) => isConcerned(row, numberedOf.get(row.store_id)));
   const isMarked = ({ due_at }: Enabled) => due_at !== null && due_at <= now;
   const unmarked = due.filter((row) => !isMarked(row));
@@ -64,8 +63,7 @@ const enabledOf = (db: Database, storeIds: readonly string[]) =>
 
 /** For six stores at once SQLite reads the whole table. */
 const STORES_AT_ONCE = 4;
-const readEnabled = forIds(STORES_AT_ONCE, enabledOf);
-const lockEnabled = forIds(STORES_AT_ONCE, (db, storeIds) => enabledOf(db, storeIds).forUpdate());
+const lockEnabled = forIds(STORES_AT_ONCE, (db, storeIds) => forChange(db, enabledOf(db, storeIds)));
 
 /** Few stores have more integrations; one id that fills up a place costs nothing. */
 const MARKED_AT_ONCE = 8;

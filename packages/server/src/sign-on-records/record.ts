@@ -225,9 +225,9 @@ export function createRecorder({ storage, clock, count = () => {} }: RecorderDep
 
   function writeWith(
     rows: Row[],
-    write: (trx: Trx, storage: Storage, rows: Row[]) => Promise<{ id: string }[]>,
+    write: (trx: Trx, rows: Row[]) => Promise<{ id: string }[]>,
   ): Promise<void> {
-    return storage.transact(async (trx) => noteFailed(trx, rows, await write(trx, storage, rows)));
+    return storage.transact(async (trx) => noteFailed(trx, rows, await write(trx, rows)));
   }
 
   /** Says what is still to be written: what the database could not take now is kept for the next time. */

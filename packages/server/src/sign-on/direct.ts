@@ -3,7 +3,7 @@ import { Problem } from "../contract/problem.ts";
 import { signOnReasonEntry } from "../contract/sign-on-reasons.ts";
 import { digestsOf, isErasedSince } from "../customers/erasing/erased.ts";
 import { settleIdentity } from "../customers/identities/identity.ts";
-import { holdIdentity } from "../customers/identities/linked.ts";
+import { findLinked } from "../customers/identities/linked.ts";
 import { type From, type IssuedToken, issueToken } from "../customers/tokens/customer-token.ts";
 import type { By } from "../events/event.ts";
 import { newId } from "../lib/ids.ts";
@@ -79,17 +79,16 @@ export async function redeemDirect(
     const digests = await digestsOf(deps.emailDigests, profile.storeId, identity);
     const token = await deps.storage.transact(async (trx) => {
       const place = { ...profile, profileId: profile.id };
-      if (await isEndedForGood(trx, deps, cameWith(place, identity, trail.startedAt)))
+      if (await isEndedForGood(trx, cameWith(place, identity, trail.startedAt)))
         throw signOnProblem("session_ended");
-      const held = await holdIdentity(trx, deps, place, identity);
-      const current = await findPlace(trx, place);
+      const [linked, current] = await Promise.all([findLinked(trx, place, identity), findPlace(trx, place)]);
       const isSameIssuer = current?.profile?.metadata?.issuer === identity.issuer;
       if (!current?.profile?.enabled || current.profile.flow !== "direct" || !isSameIssuer)
         throw signOnProblem("profile_disabled");
       const returned = { storeId: profile.storeId, since: trail.startedAt };
       const wasErased = await isErasedSince(trx, { ...returned, ...digests });
       const found = { profile: current.profile, realm: current.realm, wasErased };
-      const settled = await settleIdentity(trx, deps, found, identity, held);
+      const settled = await settleIdentity(trx, deps, found, identity, linked);
       if ("reason" in settled) throw signOnProblem(settled.reason);
       const granted = {
         storeId: profile.storeId,

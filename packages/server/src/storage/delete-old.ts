@@ -2,6 +2,7 @@ import { type SqlBool, sql } from "kysely";
 import type { Clock } from "../lib/clock.ts";
 import { atMost } from "./at-most.ts";
 import { inBatches } from "./batches.ts";
+import { forChangeIfFree } from "./engine.ts";
 import type { Storage } from "./storage.ts";
 import type { Tables } from "./tables.ts";
 
@@ -46,7 +47,7 @@ export async function deleteOld<T extends keyof Swept>(
   column: Swept[T],
   untilMs: number,
 ): Promise<boolean> {
-  const { db, engine } = deps.storage;
+  const { db } = deps.storage;
   const { ref } = db.dynamic;
   const deleteSome = async (limit: number) => {
     const over = db
@@ -54,12 +55,12 @@ export async function deleteOld<T extends keyof Swept>(
       .select(key.map((one) => ref<"id">(one)))
       .where(ref(column), "<=", untilMs)
       .orderBy(ref(column))
-      .limit(atMost(limit))
-      // Instances that sweep at the same time take different rows, and do not wait for each other.
-      .$if(engine === "postgres", (query) => query.forUpdate().skipLocked());
+      .limit(atMost(limit));
+    // Instances that sweep at the same time take different rows, and do not wait for each other.
+    const free = forChangeIfFree(db, over);
     const { numDeletedRows } = await db
       .deleteFrom(table as "sign_ons")
-      .where(sql<SqlBool>`(${sql.join(key.map((one) => sql.ref(one)))}) in ${over}`)
+      .where(sql<SqlBool>`(${sql.join(key.map((one) => sql.ref(one)))}) in ${free}`)
       .executeTakeFirst();
     return Number(numDeletedRows);
   };

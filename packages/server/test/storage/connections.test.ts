@@ -114,7 +114,7 @@ describe("connections to PostgreSQL", () => {
     const errors = [await failure(nowhere(storage.db)), await failure(storage.transact(nowhere))];
     for (const error of errors) {
       const lines = (error as Error).stack?.split("\n").slice(1, 7).join("\n");
-      expect(lines).toContain("postgres-connection.ts");
+      expect(lines).toContain("postgres/connection.ts");
       expect(lines).not.toContain("pg-protocol");
     }
   });

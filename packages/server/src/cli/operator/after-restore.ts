@@ -95,8 +95,8 @@ const ITSELF = "--replaced names the database itself, and not the one that was t
 /** A server has several names: localhost, its address, that of a pooler. */
 async function isSameServersDatabase(one: Storage, other: Storage): Promise<boolean> {
   if (one.engine === "sqlite" || other.engine === "sqlite") return false;
-  const { PLACE } = await import("../../storage/postgres/changes.ts");
-  const place = sql.raw<string>(PLACE).as("place");
+  const { SERVER_AND_DATABASE } = await import("../../storage/postgres/changes.ts");
+  const place = sql.raw<string>(SERVER_AND_DATABASE).as("place");
   const [mine, theirs] = await Promise.all(
     [one, other].map(({ db }) => db.selectNoFrom(place).executeTakeFirstOrThrow()),
   );

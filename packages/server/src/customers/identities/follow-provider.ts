@@ -6,7 +6,7 @@ import type { Realm } from "../../realms/realm.ts";
 import { atMost } from "../../storage/at-most.ts";
 import { hold } from "../../storage/hold.ts";
 import { laterThan } from "../../storage/later-than.ts";
-import type { Storage, Trx } from "../../storage/storage.ts";
+import type { Trx } from "../../storage/storage.ts";
 import type { Tables } from "../../storage/tables.ts";
 import { cameSecond, isUniqueViolation } from "../../storage/unique-violation.ts";
 import { customerHappening, fromRow } from "../customer.ts";
@@ -15,7 +15,7 @@ import { presentMembers } from "../resource.ts";
 type Row = Tables["customers"];
 type Said = { email: string; emailVerified: boolean; name: string | null };
 type Rules = Pick<Realm, "duplicateEmailPolicy">;
-type Deps = { clock: Clock; storage: Pick<Storage, "engine"> };
+type Deps = { clock: Clock };
 
 /** Name and e-mail of a known customer become what the provider says now. Undefined: they are already. */
 export async function followProvider(
@@ -25,7 +25,7 @@ export async function followProvider(
   said: Said,
   known: Row,
 ): Promise<Happening | undefined> {
-  const changed = await emailAfter(trx, deps, realm, said, known);
+  const changed = await emailAfter(trx, realm, said, known);
   // Whose name nobody has said is called by their address (identity.ts): by the one that they have now.
   const standIn = known.name === known.email ? changed.email : undefined;
   const name = said.name ?? standIn ?? known.name;
@@ -58,7 +58,6 @@ export async function followProvider(
  */
 async function emailAfter(
   trx: Trx,
-  deps: Deps,
   { duplicateEmailPolicy }: Rules,
   said: Said,
   known: Row,
@@ -71,7 +70,7 @@ async function emailAfter(
   const keepsApart = duplicateEmailPolicy !== "allowed";
   const hasPassword = known.password_hash !== null;
   if (keepsApart || hasPassword) {
-    await hold(trx, deps.storage, [`email ${known.store_id} ${email.key}`]);
+    await hold(trx, [`email ${known.store_id} ${email.key}`]);
     const others = await listOthers(trx, known, email.key);
     const isTaken = others.some(
       (other) => (keepsApart && other.email_verified === 1) || (hasPassword && other.password_hash !== null),

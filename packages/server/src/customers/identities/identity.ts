@@ -4,18 +4,19 @@ import { type EmailAddress, emailOf } from "../../lib/email-address.ts";
 import { newId } from "../../lib/ids.ts";
 import type { Realm } from "../../realms/realm.ts";
 import { atMost } from "../../storage/at-most.ts";
+import { forKeyShare } from "../../storage/engine.ts";
 import { statement } from "../../storage/statement.ts";
-import type { Database, Storage, Trx } from "../../storage/storage.ts";
+import type { Database, Trx } from "../../storage/storage.ts";
 import type { Tables } from "../../storage/tables.ts";
 import { type Customer, customerHappening, insertCustomer } from "../customer.ts";
 import { followProvider } from "./follow-provider.ts";
 import { asksForProven, type LinkPolicy, type LinkReason, link, refusesNobody } from "./link.ts";
-import { type ForeignIdentity, findFormer, type Held, linkedTo, type Own, type Through } from "./linked.ts";
+import { type ForeignIdentity, findFormer, linkedTo, type Own, type Through } from "./linked.ts";
 
 /** What a realm decides of it. */
 type Rules = Pick<Realm, "duplicateEmailPolicy" | "profileUpdates">;
 
-type Deps = { clock: Clock; storage: Pick<Storage, "engine"> };
+type Deps = { clock: Clock };
 
 /** The customer whom an identity belongs to now. */
 export const findLinkedCustomerId = async (
@@ -48,17 +49,17 @@ const policyOf = ({ provisioning }: Through, { duplicateEmailPolicy }: Rules): L
 /** `happened`: what the transaction has changed to come to this, for whoever notes it. */
 type Settled = { customerId: string; happened: readonly Happening[] };
 
-/** The customer that an identity which was held belongs to, linked or made if need be. */
+/** The customer that an identity belongs to, linked or made if need be. `linked`: what `findLinked` found in the same transaction. */
 export async function settleIdentity(
   trx: Trx,
   deps: Deps,
   place: { profile: Through; realm: Rules; wasErased: boolean },
   identity: ForeignIdentity,
-  held: Held,
+  linked: Tables["customers"] | undefined,
 ): Promise<Settled | { reason: LinkReason | "person_erased" }> {
   const { profile: through, realm } = place;
   const email = emailOf(identity);
-  const known = (await held.row) ?? (await findFormer(trx, deps, through, identity));
+  const known = linked ?? (await findFormer(trx, through, identity));
   if (known !== undefined) return settleKnown(trx, deps, realm, identity, known);
   // A sign-on from before an erasure must not make the person anew; one that begins afterwards may.
   if (place.wasErased) return { reason: "person_erased" };
@@ -68,12 +69,12 @@ export async function settleIdentity(
   if (decision.action === "refuse") return { reason: decision.reason };
   // If that customer was deleted a moment ago, the decision is made again, without it.
   const isFound = decision.action !== "create";
-  if (isFound && !(await holdCustomer(trx, deps, through.storeId, decision.customerId)))
-    return settleIdentity(trx, deps, place, identity, held);
+  if (isFound && !(await holdCustomer(trx, through.storeId, decision.customerId)))
+    return settleIdentity(trx, deps, place, identity, undefined);
   const made = isFound ? undefined : await createCustomer(trx, deps, through, identity, email);
   const customerId = isFound ? decision.customerId : (made as Customer).id;
-  const linked = await insertIdentity(trx, deps, through, identity, customerId);
-  return { customerId, happened: [...(made ? [customerHappening("customer.created", made)] : []), linked] };
+  const filed = await insertIdentity(trx, deps, through, identity, customerId);
+  return { customerId, happened: [...(made ? [customerHappening("customer.created", made)] : []), filed] };
 }
 
 async function settleKnown(
@@ -89,19 +90,13 @@ async function settleKnown(
 }
 
 /** Whether the customer is still there, and stays. */
-async function holdCustomer(
-  trx: Trx,
-  { storage }: Deps,
-  storeId: string,
-  customerId: string,
-): Promise<boolean> {
+async function holdCustomer(trx: Trx, storeId: string, customerId: string): Promise<boolean> {
   const row = trx
     .selectFrom("customers")
     .select("id")
     .where("store_id", "=", storeId)
     .where("id", "=", customerId);
-  const held = storage.engine === "postgres" ? row.forKeyShare() : row;
-  return (await held.executeTakeFirst()) !== undefined;
+  return (await forKeyShare(trx, row).executeTakeFirst()) !== undefined;
 }
 
 /** Proven by the back office, or by a provider of this realm: what one of another realm says was never believed here. */

@@ -1,14 +1,13 @@
 import type { SelectQueryBuilder } from "kysely";
 import { emailOf } from "../../lib/email-address.ts";
 import { atMost } from "../../storage/at-most.ts";
+import { forKeyShare } from "../../storage/engine.ts";
 import { hold } from "../../storage/hold.ts";
 import { statement } from "../../storage/statement.ts";
-import type { Database, Storage, Trx } from "../../storage/storage.ts";
+import type { Database, Trx } from "../../storage/storage.ts";
 import type { Tables } from "../../storage/tables.ts";
 
 /** Whom an identity is linked to, by its profile or by one that this has taken over. */
-
-type Deps = { storage: Pick<Storage, "engine"> };
 
 /** What an identity provider has said of a person, and through which profile. */
 export type ForeignIdentity = {
@@ -32,25 +31,20 @@ export type Through = {
   formerIssuers: readonly { issuer: string; clientId: string }[];
 };
 
-/** Whom an identity is linked to by its own profile and issuer. */
-export type Held = { row: Promise<Tables["customers"] | undefined> };
-
 /**
- * Locks the identity (against the same person's other tabs) and the address (against another identity with it), so that sign-ons of
- * unrelated people do not wait for each other. Always in this order, so that two of them cannot deadlock. Then asks whom the identity
- * is linked to, which so sees what a first sign-on in another tab has committed; the answer comes with that to the next statement.
- * Whom it names stays until the transaction ends: on PostgreSQL whoever deletes the row waits; on SQLite there is one transaction
- * at a time.
+ * Locks the identity (against the same person's other tabs) and the address (against another identity with it), always in this order,
+ * so that two sign-ons cannot deadlock and unrelated people do not wait for each other. Behind the locks it finds the customer that the
+ * identity is linked to by its own profile and issuer, also one that a first sign-on in another tab has just committed. The customer
+ * cannot be deleted until the transaction ends.
  */
-export async function holdIdentity(
+export async function findLinked(
   trx: Trx,
-  { storage }: Deps,
   { storeId, profileId }: { storeId: string; profileId: string },
   identity: ForeignIdentity,
-): Promise<Held> {
+): Promise<Tables["customers"] | undefined> {
   const { issuer, subject } = identity;
-  await hold(trx, storage, namesOf({ storeId, profileId }, identity));
-  return findOwn[storage.engine].firstWithNext(trx, { storeId, profileId, issuer, subject });
+  await hold(trx, namesOf({ storeId, profileId }, identity));
+  return findOwn.first(trx, { storeId, profileId, issuer, subject });
 }
 
 /** What is locked for an identity, in this order. */
@@ -65,12 +59,11 @@ export const namesOf = (
 /** Whom it was linked to under another profile, or another name of its provider, that this profile has taken over. */
 export async function findFormer(
   trx: Trx,
-  { storage: { engine } }: Deps,
   through: Through,
   identity: ForeignIdentity,
 ): Promise<Tables["customers"] | undefined> {
   if (through.formerIds.length === 0 && through.formerIssuers.length === 0) return undefined;
-  return withCustomer(linkedTo(trx, through, identity), engine).executeTakeFirst();
+  return withCustomer(trx, linkedTo(trx, through, identity)).executeTakeFirst();
 }
 
 type Identities = SelectQueryBuilder<
@@ -79,7 +72,7 @@ type Identities = SelectQueryBuilder<
   object
 >;
 
-function withCustomer(identities: Identities, engine: Storage["engine"]) {
+function withCustomer(db: Database, identities: Identities) {
   const row = identities
     .innerJoin("customers as customer", (join) =>
       join
@@ -87,7 +80,7 @@ function withCustomer(identities: Identities, engine: Storage["engine"]) {
         .onRef("customer.id", "=", "identity.customer_id"),
     )
     .selectAll("customer");
-  return engine === "postgres" ? row.forKeyShare("customer") : row;
+  return forKeyShare(db, row, "customer");
 }
 
 export type Own = { storeId: string; profileId: string; issuer: string; subject: string };
@@ -100,10 +93,7 @@ const own = (db: Database, { storeId, profileId, issuer, subject }: Own) =>
     .where("identity.issuer", "=", issuer)
     .where("identity.subject", "=", subject);
 
-const findOwn = {
-  sqlite: statement((db, of: Own) => withCustomer(own(db, of), "sqlite")),
-  postgres: statement((db, of: Own) => withCustomer(own(db, of), "postgres")),
-};
+const findOwn = statement((db, of: Own) => withCustomer(db, own(db, of)));
 
 /**
  * Filed under the profile itself, or under one that it has taken over, by the issuer that it has or had; its own comes first, then

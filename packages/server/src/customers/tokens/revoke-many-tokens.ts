@@ -3,7 +3,7 @@ import type { Caller } from "../../contract/caller.ts";
 import { type By, byCaller } from "../../events/event.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { atMost } from "../../storage/at-most.ts";
-import { forChange } from "../../storage/for-change.ts";
+import { forChange } from "../../storage/engine.ts";
 import type { Database, Storage, Trx } from "../../storage/storage.ts";
 import { noteRevoked, refuseUnknown } from "./customer-token.ts";
 
@@ -45,7 +45,7 @@ export async function thinOutForRevocation(deps: Deps, by: By, which: Which): Pr
 async function revokeInParts(deps: Deps, by: By, which: Which): Promise<void> {
   const revokeSome = async (trx: Trx) => {
     // Locked while they are chosen: one that somebody else ends at this moment is passed over, so that fewer means that no more are left.
-    const some = forChange(deps.storage, idsOf(trx, by, which).limit(atMost(REVOKED_AT_ONCE)));
+    const some = forChange(trx, idsOf(trx, by, which).limit(atMost(REVOKED_AT_ONCE)));
     const revoked = await trx
       .deleteFrom("customer_tokens")
       .where("store_id", "=", by.storeId)

@@ -1,6 +1,8 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setImmediate as endOfTurn } from "node:timers/promises";
+import type { Dialect } from "kysely";
 import type { Database, Trx } from "../storage.ts";
+import { runInTransaction } from "../transaction.ts";
 
 /** So many at most in one commit: the first waits for as long as all of them take, and the event loop for those that came at once. */
 const MOST = 32;
@@ -18,7 +20,7 @@ type Member = {
  * them change, are paid for once. Each has a savepoint: one that throws is undone alone. Nobody hears of anything before the
  * commit, and when that fails, all of them have failed.
  */
-export function createSharedCommits(file: DatabaseSync) {
+export function createSharedCommits(file: DatabaseSync, dialect: Dialect) {
   /** By database: one with a plugin around it is another, on the same connection. */
   const queues = new WeakMap<Database, Member[]>();
   const [begin, keep, undo] = ["savepoint member", "release member", "rollback to member"].map((text) =>
@@ -56,7 +58,7 @@ export function createSharedCommits(file: DatabaseSync) {
   async function carryOut(trx: Trx, { work, resolve, reject }: Member): Promise<() => void> {
     begin.run();
     try {
-      const value = await work(trx);
+      const value = await runInTransaction(trx, dialect, work);
       keep.run();
       return () => resolve(value);
     } catch (error) {

@@ -40,8 +40,9 @@ export function openSqlite(given: string): Storage {
   const onError = (error: unknown) => {
     cannotWrite ||= isWriteRefused(error);
   };
-  const db = new Kysely<Tables>({ dialect: patientDialect(file, reader, onError) });
-  const commitTogether = createSharedCommits(file);
+  const dialect = patientDialect(file, reader, onError);
+  const db = new Kysely<Tables>({ dialect });
+  const commitTogether = createSharedCommits(file, dialect);
   const stopWatching = inMemory ? () => {} : watch(file, changes.announceAll);
   let lock: DatabaseSync | undefined;
 
@@ -216,12 +217,8 @@ function patientDialect(
       throw new Error("statements are not streamed on SQLite");
     },
   };
-  // A transaction has the first connection to itself. Kysely would queue up for it, with six promises a statement.
-  const shortcut: Shortcut["shortcut"] = ({ sql, parameters }, isTransaction) => {
-    if (isTransaction) return patiently(() => prepare(sql).execute(parameters));
-    if (!prepareToRead || !IS_READ.test(sql)) return undefined;
-    return patiently(() => prepareToRead(sql).execute(parameters));
-  };
+  const shortcut: Shortcut["shortcut"] = ({ sql, parameters }) =>
+    prepareToRead && IS_READ.test(sql) ? patiently(() => prepareToRead(sql).execute(parameters)) : undefined;
   return {
     createAdapter: () => Object.assign(new SqliteAdapter(), { shortcut }),
     createIntrospector: (db) => new SqliteIntrospector(db),
