@@ -11,9 +11,9 @@ import type { EmailAddress } from "../lib/email-address.ts";
 import type { Passwords } from "../passwords/password.ts";
 import { atMost } from "../storage/at-most.ts";
 import { forChange } from "../storage/engine.ts";
+import { isUniqueViolation } from "../storage/failures.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
-import { isUniqueViolation } from "../storage/unique-violation.ts";
 import {
   type Customer,
   customerHappening,

@@ -6,7 +6,8 @@ import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createCap } from "../rate-limit/cap.ts";
 import { inBatches } from "../storage/batches.ts";
-import { isUnavailable, type Storage, type Trx } from "../storage/storage.ts";
+import { isUnavailable } from "../storage/failures.ts";
+import type { Storage, Trx } from "../storage/storage.ts";
 import { presentForLog } from "./list.ts";
 import {
   hasFailed,

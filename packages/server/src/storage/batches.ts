@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Clock } from "../lib/clock.ts";
-import { isUnavailable, type Storage } from "./storage.ts";
+import { isUnavailable } from "./failures.ts";
+import type { Storage } from "./storage.ts";
 
 /**
  * The first batch has the least rows: fewer would hardly be quicker, since every commit waits for the disk. SQLite holds its

@@ -4,11 +4,12 @@ import { sql } from "kysely";
 import type { Clock } from "../lib/clock.ts";
 import { isOperatorFault, operatorFault } from "../lib/operator-fault.ts";
 import { toRealPath } from "../lib/real-path.ts";
+import { isUnavailable } from "./failures.ts";
 import { hasTables, migrate } from "./migrate.ts";
 import { isStrange } from "./sqlite/backup.ts";
 import { openSqlite } from "./sqlite/sqlite.ts";
 import { writeStatistics } from "./sqlite/statistics.ts";
-import { isUnavailable, type PostgresOptions, type Storage } from "./storage.ts";
+import type { PostgresOptions, Storage } from "./storage.ts";
 
 /** Connects to `sqlite:<path>`, `sqlite::memory:` or `postgres://…`, whatever state its tables are in. */
 export async function connectStorage(databaseUrl: string, options?: PostgresOptions): Promise<Storage> {

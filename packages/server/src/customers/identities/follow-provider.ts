@@ -4,11 +4,11 @@ import type { Clock } from "../../lib/clock.ts";
 import { emailOf } from "../../lib/email-address.ts";
 import type { Realm } from "../../realms/realm.ts";
 import { atMost } from "../../storage/at-most.ts";
+import { cameSecond, isUniqueViolation } from "../../storage/failures.ts";
 import { hold } from "../../storage/hold.ts";
 import { laterThan } from "../../storage/later-than.ts";
 import type { Trx } from "../../storage/storage.ts";
 import type { Tables } from "../../storage/tables.ts";
-import { cameSecond, isUniqueViolation } from "../../storage/unique-violation.ts";
 import { customerHappening, fromRow } from "../customer.ts";
 import { presentMembers } from "../resource.ts";
 

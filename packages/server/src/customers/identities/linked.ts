@@ -43,8 +43,11 @@ export async function findLinked(
   identity: ForeignIdentity,
 ): Promise<Tables["customers"] | undefined> {
   const { issuer, subject } = identity;
-  await hold(trx, namesOf({ storeId, profileId }, identity));
-  return findOwn.first(trx, { storeId, profileId, issuer, subject });
+  const [, linked] = await Promise.all([
+    hold(trx, namesOf({ storeId, profileId }, identity)),
+    findOwn.first(trx, { storeId, profileId, issuer, subject }),
+  ]);
+  return linked;
 }
 
 /** What is locked for an identity, in this order. */

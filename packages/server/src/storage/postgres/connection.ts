@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import type { CompiledQuery, DatabaseConnection, QueryResult } from "kysely";
 import type pg from "pg";
+import { cameSecond, isUniqueViolation } from "../failures.ts";
 import type { PostponingConnection, PreparedQuery } from "../statement.ts";
-import { cameSecond, isUniqueViolation } from "../unique-violation.ts";
 import { type Asked, type Outcome, sendTogether } from "./batch.ts";
 import {
   aborted,

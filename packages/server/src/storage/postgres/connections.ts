@@ -1,6 +1,7 @@
 import type { EventEmitter } from "node:events";
 import pg from "pg";
-import { CROWDED, isCrowded, type Pool } from "../storage.ts";
+import { CROWDED, isCrowded } from "../failures.ts";
+import type { Pool } from "../storage.ts";
 import { Connection, closeSocket, greet } from "./connection.ts";
 import { PlanNames } from "./plan-names.ts";
 import { types } from "./types.ts";

@@ -69,7 +69,7 @@ export function openPostgres(url: string, options: Options = {}): Storage {
     db,
     changes,
     longLists: createLongLists(),
-    searches: createSearches("postgres"),
+    searches: createSearches({ isOneAtATime: false }),
     async transact(work, row) {
       const leave = row === undefined ? () => {} : await turns.enter(row, "");
       if (!leave) throw turnNotHad();
