@@ -14,7 +14,7 @@ type Along = {
   where: RawBuilder<SqlBool>;
 };
 
-type Place = (string | number)[];
+type StatementPosition = (string | number)[];
 
 /** Half a minute or more: what takes that long must not end because the database was busy for a moment. */
 const RETRIES = 30;
@@ -28,7 +28,7 @@ export async function deleteAlong(
   rows: Along,
   onDeleted: (rows: number) => void = () => {},
 ): Promise<number> {
-  let from: Place | undefined;
+  let from: StatementPosition | undefined;
   const deleteNext = async (limit: number) => {
     const deleted = await deleteSome(deps.storage, rows, from, limit);
     // All before any of these are gone, so any of them will do to go on from.
@@ -56,9 +56,9 @@ async function isAnyLeft({ db }: Storage, { table, key, where }: Along): Promise
 async function deleteSome(
   { db }: Storage,
   { table, key, along, where }: Along,
-  from: Place | undefined,
+  from: StatementPosition | undefined,
   limit: number,
-): Promise<Place[]> {
+): Promise<StatementPosition[]> {
   const { ref } = db.dynamic;
   let some = db
     .selectFrom(table as "customers")

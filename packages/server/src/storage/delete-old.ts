@@ -37,13 +37,13 @@ export async function inOneRound<T>(
   return true;
 }
 
-type Key<T extends keyof Tables> = keyof Tables[T] & string;
+type SweptKey<T extends keyof Tables> = keyof Tables[T] & string;
 
 /** Deletes rows that are over, as many as fit into a round. True: there are more. */
 export async function deleteOld<T extends keyof Swept>(
   deps: Deps,
   table: T,
-  key: readonly Key<T>[],
+  key: readonly SweptKey<T>[],
   column: Swept[T],
   untilMs: number,
 ): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Walk } from "./walk.ts";
+import type { IndexWalk } from "./walk.ts";
 
 /**
  * A cursor names the last row of a page by the values that its list is ordered by, so that it holds when the row is gone. It is
@@ -14,13 +14,13 @@ export const fingerprint = (list: unknown): string =>
   createHash("sha256").update(JSON.stringify(list)).digest("base64url").slice(0, 8);
 
 /** The columns that tell the rows of a walk apart, each once. */
-export const columnsOf = ({ keys, fixed }: Walk): string[] => [
+export const columnsOf = ({ keys, fixed }: IndexWalk): string[] => [
   ...new Set(keys.slice(fixed).map(({ column }) => column)),
 ];
 
 export function writeCursor(
   of: string,
-  walk: Walk,
+  walk: IndexWalk,
   offset: number,
   row: Readonly<Record<string, unknown>>,
 ): string {
@@ -29,7 +29,7 @@ export function writeCursor(
 }
 
 /** Nothing: not a cursor, or another list's. */
-export function readCursor(of: string, walk: Walk, text: string): Cursor | undefined {
+export function readCursor(of: string, walk: IndexWalk, text: string): Cursor | undefined {
   const parts = parse(text);
   if (!Array.isArray(parts) || parts[0] !== of) return undefined;
   const [, offset, ...values] = parts;

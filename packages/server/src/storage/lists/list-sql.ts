@@ -3,7 +3,7 @@ import type { Storage } from "../storage.ts";
 import { rangeSql } from "./filter.ts";
 import { isSame, keySql, valueSql } from "./list-key.ts";
 import type { Listed } from "./lists.ts";
-import type { Walk } from "./walk.ts";
+import type { IndexWalk } from "./walk.ts";
 
 /** The columns that say whose rows are meant. The store is always among them. */
 export type Owner = {
@@ -18,10 +18,10 @@ export type Owner = {
 export type View = { storage: Storage; table: Listed; of: Owner; isDescending: boolean };
 
 /** The values by which a row lies in a walk, by column. */
-export type Position = ReadonlyMap<string, string | number>;
+export type IndexPosition = ReadonlyMap<string, string | number>;
 
 /** The rows of a walk, from a position on if there is one, but for its checks. */
-export function rowsSql({ storage, of, table, isDescending }: View, walk: Walk, after?: Position) {
+export function rowsSql({ storage, of, table, isDescending }: View, walk: IndexWalk, after?: IndexPosition) {
   const { engine } = storage;
   const openAt = after && (isDescending ? "end" : "start");
   const free = walk.keys[walk.fixed];
@@ -37,7 +37,7 @@ export function rowsSql({ storage, of, table, isDescending }: View, walk: Walk, 
 }
 
 /** Nothing, where every key of the index has a given value: that is one row at most. */
-export function orderSql({ storage, isDescending }: Omit<View, "of" | "table">, { keys, fixed }: Walk) {
+export function orderSql({ storage, isDescending }: Omit<View, "of" | "table">, { keys, fixed }: IndexWalk) {
   const free = keys.slice(fixed).map((key) => {
     return sql`${keySql(storage.engine, key)} ${isDescending ? sql`desc` : sql`asc`}`;
   });
@@ -47,8 +47,8 @@ export function orderSql({ storage, isDescending }: Omit<View, "of" | "table">, 
 /** One comparison of all keys together: only so can an index begin right behind the row, however many are equal to it. */
 export function isAfter(
   { storage, isDescending }: Omit<View, "of" | "table">,
-  { keys, fixed }: Walk,
-  position: Position,
+  { keys, fixed }: IndexWalk,
+  position: IndexPosition,
 ): RawBuilder<SqlBool> {
   const free = keys.slice(fixed);
   const here = sql.join(free.map((key) => keySql(storage.engine, key)));

@@ -1,13 +1,13 @@
 import type { Sort } from "../../lib/condition.ts";
 import type { Tables } from "../tables.ts";
-import { beginning, bytes, type Key, lower, plain } from "./list-key.ts";
+import { beginning, bytes, type IndexKey, lower, plain } from "./list-key.ts";
 
 /** An index whose first columns are the owner's. `partial`: only rows that have something in its first key are in it. */
-export type ListIndex = { keys: readonly Key[]; partial?: true };
+export type ListIndex = { keys: readonly IndexKey[]; partial?: true };
 
-export type List = {
+export type ListDefinition = {
   /** Where each field is found that a list may be narrowed or ordered by. */
-  fields: Readonly<Record<string, Key>>;
+  fields: Readonly<Record<string, IndexKey>>;
   /** Those that find fewest rows first. Each ends with the id, or what else no two rows have in common. */
   indexes: readonly ListIndex[];
   /** Unless it is asked for in another. */
@@ -17,7 +17,7 @@ export type List = {
 const sequence = plain("sequence");
 const [id, createdAt, startedAt] = [plain("id"), plain("created_at"), plain("started_at")];
 
-const byAge: List = {
+const byAge: ListDefinition = {
   fields: { created_at: createdAt },
   indexes: [{ keys: [createdAt, id] }],
   order: { field: "created_at", descending: false },
@@ -88,12 +88,12 @@ export const LISTS = {
     ],
     order: { field: "started_at", descending: true },
   },
-} as const satisfies Partial<Record<keyof Tables, List>>;
+} as const satisfies Partial<Record<keyof Tables, ListDefinition>>;
 
 export type Listed = keyof typeof LISTS;
 
 /** A field that is not there is a slip of ours: the contract lets through only the fields that it names. */
-export function keyOf({ fields }: List, field: string): Key {
+export function keyOf({ fields }: ListDefinition, field: string): IndexKey {
   const key = Object.hasOwn(fields, field) ? fields[field] : undefined;
   if (!key) throw new Error(`there is no column for the field ${field}`);
   return key;

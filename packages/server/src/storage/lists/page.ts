@@ -14,12 +14,12 @@ import type { Storage } from "../storage.ts";
 import type { Tables } from "../tables.ts";
 import { type Cursor, fingerprint, readCursor, writeCursor } from "./cursor.ts";
 import { toNarrowing } from "./filter.ts";
-import { type Owner, orderSql, type Position, rowsSql, type View } from "./list-sql.ts";
-import { LISTS, type List, type Listed } from "./lists.ts";
+import { type IndexPosition, type Owner, orderSql, rowsSql, type View } from "./list-sql.ts";
+import { LISTS, type ListDefinition, type Listed } from "./lists.ts";
 import { inOrderOf, search } from "./search.ts";
-import { findRoute, type Walk } from "./walk.ts";
+import { findRoute, type IndexWalk } from "./walk.ts";
 
-type Narrowed = {
+type ListOptions = {
   conditions?: readonly Condition[] | undefined;
   sort?: Sort | undefined;
   /** What else must be true of a row. It is no part of what a cursor is bound to. */
@@ -36,13 +36,13 @@ export class ListRefused extends Error {
 }
 
 type PageOf<T extends Listed> = { rows: Tables[T][]; place: Place };
-type Row = Record<string, unknown>;
+type ListRow = Record<string, unknown>;
 /** `nameOf`: what its cursors are bound to, worked out only where there is one. */
-type Asked = {
+type PageRequest = {
   page: Page;
   nameOf(): string;
   conditions: readonly Condition[];
-  walk: Walk;
+  walk: IndexWalk;
   after: Cursor | undefined;
 };
 
@@ -52,9 +52,9 @@ export async function readPage<T extends Listed>(
   table: T,
   of: Owner,
   page: Page,
-  { conditions = [], sort, only }: Narrowed = {},
+  { conditions = [], sort, only }: ListOptions = {},
 ): Promise<PageOf<T>> {
-  const list: List = LISTS[table];
+  const list: ListDefinition = LISTS[table];
   const narrowings = conditions.map((condition) => toNarrowing(list, condition));
   if (only) narrowings.push({ ranges: [], isExact: false, check: only });
   const { inOrder, byFilter } = findRoute(list, narrowings, sort);
@@ -65,7 +65,7 @@ export async function readPage<T extends Listed>(
   const nameOf = () => fingerprint([table, of, inOrder.keys, isDescending, conditions]);
   const after = page.after === undefined ? undefined : readCursor(nameOf(), inOrder, page.after);
   if (page.after !== undefined && !after) throw new ListRefused("cursor_unfit");
-  const asked: Asked = { page, nameOf, conditions, walk: inOrder, after };
+  const asked: PageRequest = { page, nameOf, conditions, walk: inOrder, after };
   if (inOrder.checks.length === 0) return (await readIndexed(view, asked)) as PageOf<T>;
   const read =
     (byFilter && (await readFiltered(view, asked, byFilter))) ??
@@ -80,24 +80,29 @@ function rowsWithin(most: number, conditions: readonly Condition[]): number {
   return Math.ceil(most / Math.max(1, Math.ceil(length / PATTERN_LENGTH)));
 }
 
-type Read = { rows: Row[]; place: Place };
+type RowsAndPlace = { rows: ListRow[]; place: Place };
 
-type Part = { limit: number; offset: number };
+type RowRange = { limit: number; offset: number };
 
-const partSql = (view: View, walk: Walk, { limit, offset }: Part, after?: Position) => sql<Row>`
+const partSql = (
+  view: View,
+  walk: IndexWalk,
+  { limit, offset }: RowRange,
+  after?: IndexPosition,
+) => sql<ListRow>`
   select * ${rowsSql(view, walk, after)} ${orderSql(view, walk)} limit ${atMost(limit)} offset ${offset}`;
 
-const wholeLists = new Map<string, Statement<Owner & Part, Row>>();
+const wholeLists = new Map<string, Statement<Owner & RowRange, ListRow>>();
 
 /** A list that is not narrowed, as a statement: what it says depends on these alone. */
-function wholeList(view: View, walk: Walk): Statement<Owner & Part, Row> {
+function wholeList(view: View, walk: IndexWalk): Statement<Owner & RowRange, ListRow> {
   const { storage, table, of, isDescending } = view;
   const owner = Object.keys(of);
   const name = [storage.engine, table, isDescending, walk.keys.map(({ column }) => column), owner].join(" ");
   const known = wholeLists.get(name);
   if (known) return known;
   const made = statement(
-    (_, places: Owner & Part) => {
+    (_, places: Owner & RowRange) => {
       const ofPlaces = Object.fromEntries(owner.map((column) => [column, places[column as keyof Owner]]));
       return partSql({ ...view, of: ofPlaces as Owner }, walk, places);
     },
@@ -108,10 +113,10 @@ function wholeList(view: View, walk: Walk): Statement<Owner & Part, Row> {
 }
 
 /** An index has the rows, and no others, in order. */
-async function readIndexed(view: View, asked: Asked): Promise<Read> {
+async function readIndexed(view: View, asked: PageRequest): Promise<RowsAndPlace> {
   const { page, walk, after } = asked;
   const offset = after ? 0 : page.offset;
-  const part: Part = { limit: page.limit + 1, offset };
+  const part: RowRange = { limit: page.limit + 1, offset };
   const { db } = view.storage;
   const rows =
     after || walk.ranges.length > 0
@@ -132,7 +137,7 @@ async function readIndexed(view: View, asked: Asked): Promise<Read> {
 }
 
 /** So many are counted, and no more. */
-async function countIndexed(view: View, { walk, conditions }: Asked): Promise<number> {
+async function countIndexed(view: View, { walk, conditions }: PageRequest): Promise<number> {
   const { db, longLists } = view.storage;
   // However it is ordered, a list is as long.
   const list = JSON.stringify([view.table, view.of, conditions]);
@@ -147,7 +152,11 @@ async function countIndexed(view: View, { walk, conditions }: Asked): Promise<nu
 }
 
 /** All that one of the conditions leaves are few enough to be put in order here. Nothing: they are not. */
-async function readFiltered(view: View, asked: Asked, byFilter: Walk): Promise<Read | undefined> {
+async function readFiltered(
+  view: View,
+  asked: PageRequest,
+  byFilter: IndexWalk,
+): Promise<RowsAndPlace | undefined> {
   const { page, after, walk } = asked;
   const inOrder = { walk, after: after?.values };
   const most = rowsWithin(ROWS_COUNTED, asked.conditions);
@@ -161,7 +170,7 @@ async function readFiltered(view: View, asked: Asked, byFilter: Walk): Promise<R
 }
 
 /** The rows come in order, and are looked at one by one until the page is full and enough were counted. */
-async function readSearched(view: View, asked: Asked, most: number): Promise<Read> {
+async function readSearched(view: View, asked: PageRequest, most: number): Promise<RowsAndPlace> {
   const { page, walk, after } = asked;
   const offset = after ? 0 : page.offset;
   const wanted = offset + page.limit + 1;
@@ -187,7 +196,7 @@ async function readSearched(view: View, asked: Asked, most: number): Promise<Rea
 }
 
 /** `rows`: those of the page, and the one after it if there is one. */
-function placeOf(asked: Asked, rows: readonly Row[]): Place {
+function placeOf(asked: PageRequest, rows: readonly ListRow[]): Place {
   const { page, after } = asked;
   const offset = after?.offset ?? page.offset;
   const last = rows.length > page.limit ? rows[page.limit - 1] : undefined;
@@ -195,19 +204,23 @@ function placeOf(asked: Asked, rows: readonly Row[]): Place {
   return { offset, total: offset + rows.length, isAtLeast: false, next };
 }
 
-const nextOf = ({ nameOf, walk }: Asked, offset: number, last: Row): NonNullable<Place["next"]> => ({
+const nextOf = (
+  { nameOf, walk }: PageRequest,
+  offset: number,
+  last: ListRow,
+): NonNullable<Place["next"]> => ({
   after: writeCursor(nameOf(), walk, offset, last),
   offset,
 });
 
 /** Those that were deleted meanwhile are left out. */
-async function fetchRows({ storage, table, of }: View, found: readonly Row[]): Promise<Row[]> {
+async function fetchRows({ storage, table, of }: View, found: readonly ListRow[]): Promise<ListRow[]> {
   if (found.length === 0) return [];
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<ListRow>`
     select * from ${sql.table(table)}
     where store_id = ${of.store_id} and id in (${sql.join(found.map(({ id }) => id))})`.execute(storage.db);
   const byId = new Map(rows.map((row) => [row.id, row]));
-  return found.flatMap(({ id }): Row[] => {
+  return found.flatMap(({ id }): ListRow[] => {
     const row = byId.get(id);
     return row ? [row] : [];
   });

@@ -2,8 +2,8 @@ import { type RawBuilder, sql } from "kysely";
 import { atMost } from "../at-most.ts";
 import { columnsOf } from "./cursor.ts";
 import { keySql } from "./list-key.ts";
-import { allOf, isAfter, isLateSql, orderSql, type Position, rowsSql, type View } from "./list-sql.ts";
-import type { Walk } from "./walk.ts";
+import { allOf, type IndexPosition, isAfter, isLateSql, orderSql, rowsSql, type View } from "./list-sql.ts";
+import type { IndexWalk } from "./walk.ts";
 
 /** The rows that a slice looks at, at most, and for how long. SQLite holds the event loop during a statement. */
 const SLICE = { rows: { sqlite: 500, postgres: 5000 }, withinMs: 5 };
@@ -12,17 +12,17 @@ const FIRST_SLICE = { rows: 200, withinMs: 1 };
 
 const LEAST_ROWS = 20;
 
-type Row = Record<string, string | number | null>;
+type ScannedRow = Record<string, string | number | null>;
 /** A row that fulfils all conditions, with the columns that it is ordered by. */
-type Found = { row: Row; order: (string | number)[]; isAfter: boolean };
-type Search = {
+type FoundRow = { row: ScannedRow; order: (string | number)[]; isAfter: boolean };
+type ScanOptions = {
   /** Where to begin. */
-  from?: Position | undefined;
+  from?: IndexPosition | undefined;
   most: number;
-  /** Found enough: the rest need not be looked at. */
+  /** FoundRow enough: the rest need not be looked at. */
   isEnough?(found: number, lookedAt: number): boolean;
   /** What else to say of each row that is found: the keys of another order, and whether it comes after a position in that. */
-  inOrder?: { walk: Walk; after: Position | undefined };
+  inOrder?: { walk: IndexWalk; after: IndexPosition | undefined };
 };
 
 /**
@@ -31,9 +31,9 @@ type Search = {
  */
 export async function search(
   view: View,
-  walk: Walk,
-  { from, most, isEnough = () => false, inOrder }: Search,
-): Promise<{ found: Found[]; isEnd: boolean; last: Row }> {
+  walk: IndexWalk,
+  { from, most, isEnough = () => false, inOrder }: ScanOptions,
+): Promise<{ found: FoundRow[]; isEnd: boolean; last: ScannedRow }> {
   const { db, engine } = view.storage;
   const columns = columnsOf(walk);
   const orderKeys = inOrder?.walk.keys ?? [];
@@ -47,7 +47,7 @@ export async function search(
       : []),
   ];
   const { searches } = view.storage;
-  const found: Found[] = [];
+  const found: FoundRow[] = [];
   let position = from;
   let size = FIRST_SLICE.rows;
   for (let lookedAt = 0; ; ) {
@@ -55,7 +55,7 @@ export async function search(
     const limit = Math.min(size, most - lookedAt);
     const isLate = isLateSql(engine, isFirst ? FIRST_SLICE.withinMs : SLICE.withinMs);
     const isFound = sql`case when ${isLate} then null when ${allOf(walk.checks)} then 1 else 0 end as is_found`;
-    const slice = sql<Row>`
+    const slice = sql<ScannedRow>`
       select ${sql.join([isFound, ...selected])} ${rowsSql(view, walk, position)} ${orderSql(view, walk)} limit ${atMost(limit)}`;
     const read = () => slice.execute(db);
     const { rows: come } = await (isFirst ? read() : searches.slice(view.of.store_id, read));
@@ -81,7 +81,7 @@ export async function search(
 }
 
 /** Sorts what was found along another index. */
-export function inOrderOf(found: readonly Found[], isDescending: boolean): Found[] {
+export function inOrderOf(found: readonly FoundRow[], isDescending: boolean): FoundRow[] {
   const turn = isDescending ? -1 : 1;
   return found.toSorted((a, b) => {
     const at = a.order.findIndex((value, place) => value !== b.order[place]);

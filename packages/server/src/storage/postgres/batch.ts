@@ -1,9 +1,9 @@
 import pg from "pg";
 
-export type Asked = { text: string; values: readonly unknown[]; name: string | undefined };
+export type AskedStatement = { text: string; values: readonly unknown[]; name: string | undefined };
 
 /** Undefined: the server skipped the statement, because one before it failed. */
-export type Outcome = { result?: pg.QueryResult; error?: unknown } | undefined;
+export type StatementOutcome = { result?: pg.QueryResult; error?: unknown } | undefined;
 
 /**
  * Sends the statements in one write, before one Sync, so the server skips all that follow one that fails. A transaction whose `begin`
@@ -11,10 +11,10 @@ export type Outcome = { result?: pg.QueryResult; error?: unknown } | undefined;
  */
 export const sendTogether = (
   client: pg.ClientBase,
-  asked: readonly Asked[],
+  asked: readonly AskedStatement[],
   types: pg.CustomTypesConfig,
-): Promise<Outcome[]> =>
-  new Promise((resolve) => client.query(new Batch(asked, types, resolve) as unknown as pg.Query));
+): Promise<StatementOutcome[]> =>
+  new Promise((resolve) => client.query(new StatementBatch(asked, types, resolve) as unknown as pg.Query));
 
 type DriverConnection = Parameters<pg.Query["submit"]>[0] & {
   submittedNamedStatements: Record<string, string>;
@@ -31,22 +31,26 @@ type DriverQuery = {
   handleReadyForQuery(connection: DriverConnection): void;
   handleError(error: unknown, connection: DriverConnection): void;
 };
-type Config = Asked & { types: pg.CustomTypesConfig; queryMode: "extended" };
+type QueryConfig = AskedStatement & { types: pg.CustomTypesConfig; queryMode: "extended" };
 const DriverQuery = pg.Query as unknown as new (
-  config: Config | { text: string; queryMode: "extended" },
+  config: QueryConfig | { text: string; queryMode: "extended" },
   values?: undefined,
   callback?: (error: unknown, result: pg.QueryResult) => void,
 ) => DriverQuery;
 
 /** One query to the driver's client, which keeps its queries in order; many statements to the server. */
-class Batch extends DriverQuery {
+class StatementBatch extends DriverQuery {
   readonly #statements: readonly DriverQuery[];
-  readonly #outcomes: Outcome[];
-  readonly #resolve: (outcomes: Outcome[]) => void;
+  readonly #outcomes: StatementOutcome[];
+  readonly #resolve: (outcomes: StatementOutcome[]) => void;
   /** The statement that the server's next message is about. */
   #at = 0;
 
-  constructor(asked: readonly Asked[], types: pg.CustomTypesConfig, resolve: (outcomes: Outcome[]) => void) {
+  constructor(
+    asked: readonly AskedStatement[],
+    types: pg.CustomTypesConfig,
+    resolve: (outcomes: StatementOutcome[]) => void,
+  ) {
     super({ text: "", queryMode: "extended" }, undefined, () => {});
     this.#outcomes = asked.map(() => undefined);
     this.#statements = asked.map(

@@ -3,7 +3,7 @@ import type { CompiledQuery, DatabaseConnection, QueryResult } from "kysely";
 import type pg from "pg";
 import { cameSecond, isUniqueViolation } from "../failures.ts";
 import type { PostponingConnection, PreparedQuery } from "../statement.ts";
-import { type Asked, type Outcome, sendTogether } from "./batch.ts";
+import { type AskedStatement, type StatementOutcome, sendTogether } from "./batch.ts";
 import {
   aborted,
   answered,
@@ -76,19 +76,19 @@ type Options = {
 };
 
 /** A statement of this turn of the event loop, which is sent at its end. */
-type Waiting = Asked & { settle(outcome: NonNullable<Outcome>): void };
+type WaitingStatement = AskedStatement & { settle(outcome: NonNullable<StatementOutcome>): void };
 
 /**
  * A connection of the pool. The statements that a transaction asks for in one turn of the event loop travel together, in the order of
  * the calls; its `begin` goes with the first of them. A statement outside a transaction is sent at once.
  */
-export class Connection implements DatabaseConnection, PostponingConnection {
+export class PooledConnection implements DatabaseConnection, PostponingConnection {
   heardAtMs = performance.now();
   takenAtMs = 0;
   readonly #client: pg.PoolClient;
   readonly #options: Options;
   #transaction: "none" | "to begin" | "open" = "none";
-  #turn: Waiting[] = [];
+  #turn: WaitingStatement[] = [];
   #unanswered = 0;
   #isLost = false;
   /** A statement of the transaction has failed, and the server refuses all others. */
@@ -164,13 +164,13 @@ export class Connection implements DatabaseConnection, PostponingConnection {
     return NOTHING;
   }
 
-  #runInTurn(asked: Asked): Promise<pg.QueryResult> {
+  #runInTurn(asked: AskedStatement): Promise<pg.QueryResult> {
     return new Promise((resolve, reject) =>
       this.#waitForTurn(asked, ({ error, result }) => (result ? resolve(result) : reject(error))),
     );
   }
 
-  #waitForTurn(asked: Asked, settle: Waiting["settle"]): void {
+  #waitForTurn(asked: AskedStatement, settle: WaitingStatement["settle"]): void {
     // Runs when all promises that are settled by now have called their callers.
     if (this.#turn.length === 0) process.nextTick(() => this.#sendTurn());
     this.#turn.push({ ...asked, settle });
@@ -190,17 +190,17 @@ export class Connection implements DatabaseConnection, PostponingConnection {
   }
 
   /** Behind a pooler each transaction has another server process, whose limits end with it. */
-  #opening(): Asked[] {
+  #opening(): AskedStatement[] {
     const { isPooled, slack } = this.#options;
     const begin = this.#frame("begin");
     return isPooled ? [begin, { text: setLimits(slack, true), values: [], name: undefined }] : [begin];
   }
 
-  #frame(text: "begin" | "commit" | "rollback"): Asked {
+  #frame(text: "begin" | "commit" | "rollback"): AskedStatement {
     return { text, values: [], name: this.#nameOf(`latchkey_${text}`) };
   }
 
-  #askedBy({ sql, parameters, planName }: PreparedQuery): Asked {
+  #askedBy({ sql, parameters, planName }: PreparedQuery): AskedStatement {
     return { text: sql, values: parameters, name: this.#nameOf(planName) };
   }
 
@@ -223,14 +223,14 @@ export class Connection implements DatabaseConnection, PostponingConnection {
     }
   }
 
-  async #sendAlone(asked: Asked): Promise<pg.QueryResult> {
+  async #sendAlone(asked: AskedStatement): Promise<pg.QueryResult> {
     const [outcome] = await this.#ask([asked]);
     if (!outcome?.result) throw outcome?.error;
     return outcome.result;
   }
 
   /** Behind a pooler a statement needs a transaction to have limits: both packets are sent together, and take one round trip. */
-  async #sendLimited(asked: Asked): Promise<pg.QueryResult> {
+  async #sendLimited(asked: AskedStatement): Promise<pg.QueryResult> {
     const sent = this.#ask([...this.#opening(), asked]);
     // Ends the transaction also after a statement that failed.
     const ended = this.#ask([this.#frame("commit")]);
@@ -245,14 +245,14 @@ export class Connection implements DatabaseConnection, PostponingConnection {
   }
 
   /** Never rejects. The first outcome with an error is the last that the server has sent. */
-  async #ask(asked: readonly Asked[]): Promise<Outcome[]> {
+  async #ask(asked: readonly AskedStatement[]): Promise<StatementOutcome[]> {
     if (this.#isLost)
       return [{ error: new Error("Connection terminated: the last statement had no answer") }];
     this.#unanswered++;
     const sent = sendTogether(this.#client, asked, types);
-    const outcomes = await answered(sent, LIMITS.answerMs * this.#options.slack).catch((error): Outcome[] => [
-      { error },
-    ]);
+    const outcomes = await answered(sent, LIMITS.answerMs * this.#options.slack).catch(
+      (error): StatementOutcome[] => [{ error }],
+    );
     this.#unanswered--;
     const failedAt = outcomes.findIndex((outcome) => outcome?.error !== undefined);
     if (failedAt < 0) this.#hear();

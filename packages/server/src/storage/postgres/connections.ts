@@ -2,7 +2,7 @@ import type { EventEmitter } from "node:events";
 import pg from "pg";
 import { CROWDED, isCrowded } from "../failures.ts";
 import type { Pool } from "../storage.ts";
-import { Connection, closeSocket, greet } from "./connection.ts";
+import { closeSocket, greet, PooledConnection } from "./connection.ts";
 import { PlanNames } from "./plan-names.ts";
 import { types } from "./types.ts";
 
@@ -40,7 +40,7 @@ type Options = {
 };
 
 /**
- * The pool that Kysely works on. It differs from pg's own pool in what it takes back (`Connection.release`), and in how many callers
+ * The pool that Kysely works on. It differs from pg's own pool in what it takes back (`PooledConnection.release`), and in how many callers
  * may wait: as many as can be expected to get a connection within the second. It refuses all others at once, because a longer queue
  * only makes everybody in it wait for nothing.
  */
@@ -48,7 +48,7 @@ export class ConnectionPool {
   readonly #pool: pg.Pool;
   readonly #options: Options;
   readonly #acquireMs: number;
-  readonly #connections = new WeakMap<pg.PoolClient, Connection>();
+  readonly #connections = new WeakMap<pg.PoolClient, PooledConnection>();
   readonly #names = new PlanNames();
   #isPooler = false;
   #silentAtMs = 0;
@@ -64,7 +64,7 @@ export class ConnectionPool {
     this.#acquireMs = LIMITS.acquireMs * options.slack;
     this.#pool = new pg.Pool({
       ...connectionOptions(url, "latchkey", options.slack),
-      Client,
+      Client: PooledClient,
       // Statements are sent before the former are answered.
       pipeline: true,
       max: options.connections,
@@ -76,7 +76,7 @@ export class ConnectionPool {
     this.#pool.on("connect", (client) => client.on("error", () => {}));
   }
 
-  async take(): Promise<Connection> {
+  async take(): Promise<PooledConnection> {
     const startedMs = performance.now();
     if (this.#inUse === 0 && this.#heardAtMs >= this.#askedAtMs) this.#askedAtMs = startedMs;
     if (this.#isFull && this.#pool.waitingCount >= this.#mostWaiting) throw this.#refuse();
@@ -89,7 +89,7 @@ export class ConnectionPool {
     return connection;
   }
 
-  giveBack(connection: Connection): void {
+  giveBack(connection: PooledConnection): void {
     this.#heldMs += LATEST * (performance.now() - connection.takenAtMs - this.#heldMs);
     connection.release();
   }
@@ -139,7 +139,7 @@ export class ConnectionPool {
     });
   }
 
-  async #findOrOpen(startedMs: number): Promise<Connection> {
+  async #findOrOpen(startedMs: number): Promise<PooledConnection> {
     for (;;) {
       const client = await this.#pool.connect();
       try {
@@ -156,13 +156,13 @@ export class ConnectionPool {
     }
   }
 
-  async #connectionOf(client: pg.PoolClient, withinMs: number): Promise<Connection> {
+  async #connectionOf(client: pg.PoolClient, withinMs: number): Promise<PooledConnection> {
     const known = this.#connections.get(client);
     if (known) return known;
     const { patient, slack } = this.#options;
     const isPooled = !patient && (await greet(client, withinMs, slack)) === "pooled";
     this.#isPooler ||= isPooled;
-    const connection = new Connection(client, {
+    const connection = new PooledConnection(client, {
       patient,
       slack,
       isPooled,
@@ -180,7 +180,7 @@ export class ConnectionPool {
 }
 
 /** The driver leaves a client that cannot log in with its socket, and the process waits until the server closes that, after a minute. */
-class Client extends pg.Client {
+class PooledClient extends pg.Client {
   constructor(options?: pg.ClientConfig) {
     super(options);
     const { connection } = this as unknown as { connection: EventEmitter };

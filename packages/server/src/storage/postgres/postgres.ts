@@ -25,7 +25,7 @@ import {
 import type { Tables } from "../tables.ts";
 import { runInTransaction } from "../transaction.ts";
 import { ChangesListener, SERVER_AND_DATABASE } from "./changes.ts";
-import type { Connection } from "./connection.ts";
+import type { PooledConnection } from "./connection.ts";
 import { ConnectionPool } from "./connections.ts";
 import { isUndone } from "./errors.ts";
 
@@ -108,7 +108,7 @@ const dialectOf = (pool: ConnectionPool): Dialect => ({
     beginTransaction: (connection) => run(connection, "begin"),
     commitTransaction: (connection) => run(connection, "commit"),
     rollbackTransaction: (connection) => run(connection, "rollback"),
-    releaseConnection: async (connection) => pool.giveBack(connection as Connection),
+    releaseConnection: async (connection) => pool.giveBack(connection as PooledConnection),
     destroy: () => pool.end(),
   }),
 });

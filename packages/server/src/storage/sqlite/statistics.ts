@@ -36,7 +36,7 @@ const FEW = new Set([
   "stores",
 ]);
 
-type Index = { table: string; name: string; columns: string; isUnique: number; isPartial: number };
+type IndexFacts = { table: string; name: string; columns: string; isUnique: number; isPartial: number };
 type Statistic = { tbl: string; idx: string; stat: string };
 
 /** Writes them unless they are there: after a migration, and after an ANALYZE by hand. */
@@ -48,7 +48,7 @@ export async function writeStatistics(storage: Storage): Promise<void> {
 }
 
 /** The rows of the table, then how many are left by one value of the first column, of the first two, and so on. */
-function statisticOf({ table, name, columns, isUnique, isPartial }: Index): Statistic {
+function statisticOf({ table, name, columns, isUnique, isPartial }: IndexFacts): Statistic {
   const values = FEW.has(table) ? {} : table === "customer_identities" ? VALUES_OF_IDENTITIES : VALUES;
   const rows = FEW.has(table) ? FEW_ROWS : isPartial ? ROWS / 10 : ROWS;
   const left = [rows];
@@ -59,8 +59,8 @@ function statisticOf({ table, name, columns, isUnique, isPartial }: Index): Stat
 }
 
 /** A table that lies in its key has no index for that: its statistics go by the table's own name. */
-async function listIndexes(db: Database): Promise<Index[]> {
-  const { rows } = await sql<Index>`
+async function listIndexes(db: Database): Promise<IndexFacts[]> {
+  const { rows } = await sql<IndexFacts>`
     select t.name as "table",
       case when l.origin = 'pk' and t.sql like '%without rowid' then t.name else l.name end as name,
       l."unique" as "isUnique", l.partial as "isPartial",
