@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../lib/log.ts";
 import { BEAT, GONE_AFTER_MS, INSTANCES, LEAVE } from "./beat.ts";
+import { type Batch, TurnOfCalls } from "./calls.ts";
 import { createClient, type ValkeyClient } from "./client.ts";
 import type { Script } from "./script.ts";
 
@@ -43,10 +44,7 @@ type Options = {
   nowMs?: () => number;
 };
 
-/** The calls of one turn with one script and slot. */
-type Batch = { script: Script; slot: string; calls: Call[] };
 type SentBatch = Batch & { sentMs: number };
-type Call = { item: readonly (string | number)[]; resolve(answer: unknown): void };
 /** `aheadMs`: what the server's clock shows more than this process's monotonic clock. */
 type ValkeyLink = {
   client: ValkeyClient;
@@ -61,9 +59,6 @@ const ANSWER_WITHIN_MS = 50;
 const CONNECT_WITHIN_MS = 500;
 const PROBE_EVERY_MS = 200;
 const BEAT_EVERY_MS = 1000;
-/** A script that takes longer keeps all other stores waiting. */
-const CALLS_PER_SCRIPT = 200;
-
 const NEVER_TOO_LATE = String(Number.MAX_SAFE_INTEGER);
 
 /** Resolves when the first try to connect is over, whether it worked or not. */
@@ -105,9 +100,7 @@ class SharedCounters {
   #isClosed = false;
   #hasFailed = false;
   #probe: NodeJS.Timeout | undefined;
-  #turn: Batch[] = [];
-  /** The batches of this turn that have room, by script and slot. */
-  readonly #openBatches = new Map<string, Batch>();
+  readonly #turn = new TurnOfCalls((batches) => this.#send(batches));
 
   constructor(options: Options) {
     this.#options = options;
@@ -124,11 +117,7 @@ class SharedCounters {
       this.counts.alone++;
       return Promise.resolve(undefined);
     }
-    // Sent after all sockets that are readable now were read.
-    if (this.#turn.length === 0) setImmediate(() => this.#send());
-    const { promise, resolve } = Promise.withResolvers<unknown>();
-    this.#batchFor(script, slot).calls.push({ item, resolve });
-    return promise;
+    return this.#turn.add(script, slot, item);
   }
 
   /** The server is there when a new connection has answered as quickly as a caller wants an answer. */
@@ -235,25 +224,12 @@ class SharedCounters {
     this.#connectLater();
   }
 
-  #giveUp(calls: readonly Call[]): void {
+  #giveUp(calls: Batch["calls"]): void {
     this.counts.alone += calls.length;
     for (const { resolve } of calls) resolve(undefined);
   }
 
-  #batchFor(script: Script, slot: string): Batch {
-    const name = script.sha + slot;
-    const open = this.#openBatches.get(name);
-    if (open && open.calls.length < CALLS_PER_SCRIPT) return open;
-    const batch = { script, slot, calls: [] };
-    this.#turn.push(batch);
-    this.#openBatches.set(name, batch);
-    return batch;
-  }
-
-  #send(): void {
-    const batches = this.#turn;
-    this.#turn = [];
-    this.#openBatches.clear();
+  #send(batches: Batch[]): void {
     const link = this.#link;
     if (!link) {
       for (const { calls } of batches) this.#giveUp(calls);
