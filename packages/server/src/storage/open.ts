@@ -35,7 +35,7 @@ function refuseLogAlone(path: string): void {
 /** The driver is loaded where it is used: a start is mostly the loading of files. */
 async function connectPostgres(
   url: string,
-  options: PostgresOptions & { patient?: boolean } = {},
+  options: PostgresOptions = {},
 ): Promise<Storage> {
   const { openPostgres } = await import("./postgres/postgres.ts");
   return openPostgres(url, options);

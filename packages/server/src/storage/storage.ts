@@ -54,6 +54,8 @@ export type PostgresOptions = {
   isService?: boolean;
   /** Multiplies all limits of time: tests run on busy machines. */
   slack?: number;
+  /** For migrations: no limits of time, a text may hold several statements, and nothing is listened to. */
+  patient?: boolean;
 };
 
 export type Pool = {

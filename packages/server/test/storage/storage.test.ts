@@ -65,7 +65,7 @@ describe.each(engines)("storage on $name", (engine) => {
     return storage;
   };
   const connect = async () => {
-    const storage = await connectStorage(database.url, UNHURRIED);
+    const storage = await connectStorage(database.url, { ...UNHURRIED, patient: true });
     opened.push(storage);
     return storage;
   };

@@ -39,10 +39,7 @@ const TURNS = { places: 1, waiting: 200, waitMs: 1000 };
 /** The name of the connections that listen. A service has an id behind it, so that instances can be counted. */
 const LISTENER = "latchkey changes";
 
-/** `patient`: for migrations; no statement is cut off, and nothing is listened to. */
-type Options = PostgresOptions & { patient?: boolean };
-
-export function openPostgres(url: string, options: Options = {}): Storage {
+export function openPostgres(url: string, options: PostgresOptions = {}): Storage {
   const {
     connections = DEFAULT_CONNECTIONS,
     directUrl,
