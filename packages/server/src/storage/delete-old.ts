@@ -6,7 +6,7 @@ import { forChangeIfFree } from "./engine.ts";
 import type { Storage } from "./storage.ts";
 import type { Tables } from "./tables.ts";
 
-/** The sweepers' tables, and the column that says from when on a row is over. Each has an index on it. */
+/** The tables that are swept, and the column with the time after which a row is deleted. Each has an index on it. */
 type Swept = {
   access_token_revocations: "expires_at";
   customer_tokens: "expires_at";
@@ -19,12 +19,12 @@ type Swept = {
   integration_deliveries: "forget_at";
 };
 
-/** What one sweep may do before others have their turn again. What is left waits for the next. */
+/** The limits of one sweep. The rows that are left wait for the next sweep. */
 export const ROUND = { maxRows: 20_000, withinMs: 200 } as const;
 
 type Deps = { storage: Storage; clock: Clock };
 
-/** Goes through several of which each may take a round, until together they have taken one. False: some are left, or a part of one. */
+/** Works on one thing after the other until a round's time is over. False: not all was done. */
 export async function inOneRound<T>(
   { clock }: Pick<Deps, "clock">,
   several: readonly T[],
@@ -39,7 +39,7 @@ export async function inOneRound<T>(
 
 type SweptKey<T extends keyof Tables> = keyof Tables[T] & string;
 
-/** Deletes rows that are over, as many as fit into a round. True: there are more. */
+/** Deletes expired rows, as many as fit into a round. True: there are more. */
 export async function deleteOld<T extends keyof Swept>(
   deps: Deps,
   table: T,

@@ -4,14 +4,14 @@ import type { Storage } from "../storage.ts";
 import { BEGINNING, bytes, type IndexKey, keySql, valueSql } from "./list-key.ts";
 import { keyOf, type ListDefinition } from "./lists.ts";
 
-/** A part of an index: the rows whose key is this, comes before or after it, or begins with it. */
+/** A part of an index: the rows whose key equals the value, comes before or after it, or begins with it. */
 export type KeyRange = {
   key: IndexKey;
   operator: Exclude<Operator, "like"> | "begins";
   value: string | number;
 };
 
-/** A condition as indexes see it, and as a row is checked for it. `isExact`: all rows in the ranges fulfil it. */
+/** A condition as ranges of an index, and as a check of a row. `isExact`: all rows in the ranges fulfil it. */
 export type Narrowing = { ranges: readonly KeyRange[]; isExact: boolean; check: RawBuilder<SqlBool> };
 
 const COMPARISONS = {
@@ -35,7 +35,7 @@ export function toNarrowing(list: ListDefinition, { field, operator, value }: Co
   return { ranges, isExact: key.form !== "beginning" || String(value).length < BEGINNING, check };
 }
 
-/** Up to its first `*` a pattern is a range of an index; what comes after that only the rows themselves can tell. */
+/** Up to its first `*` a pattern is a range of an index. The rest of the pattern needs a check of each row. */
 function toLikeRanges(key: IndexKey, pattern: string): Omit<Narrowing, "check"> {
   const star = pattern.indexOf("*");
   if (star < 0) return { ranges: [{ key, operator: "eq", value: pattern }], isExact: true };
@@ -44,12 +44,12 @@ function toLikeRanges(key: IndexKey, pattern: string): Omit<Narrowing, "check"> 
   return { ranges: [{ key, operator: "begins", value: pattern.slice(0, star) }], isExact };
 }
 
-/** `*` stands for any text. What stands for something else in SQL stands for itself. */
+/** `*` matches any text. The wildcards of SQL match themselves. */
 const toPattern = (value: string): string => value.replaceAll(/[\\%_]/g, "\\$&").replaceAll(/\*+/g, "%");
 
 const LAST_CHARACTER = "\u{10FFFF}";
 
-/** `openAt`: without the bound at that end, because a cursor lies within the range and bounds it more closely. */
+/** `openAt`: leaves out the bound at that end, because a cursor lies within the range and is the closer bound. */
 export function rangeSql(
   engine: Storage["engine"],
   { key, operator, value }: KeyRange,

@@ -22,11 +22,11 @@ import { findRoute, type IndexWalk } from "./walk.ts";
 type ListOptions = {
   conditions?: readonly Condition[] | undefined;
   sort?: Sort | undefined;
-  /** What else must be true of a row. It is no part of what a cursor is bound to. */
+  /** A further condition. A cursor is not bound to it. */
   only?: RawBuilder<SqlBool>;
 };
 
-/** A list that cannot be read as it was asked for. */
+/** A list that cannot be read with this filter or cursor. */
 export class ListRefused extends Error {
   readonly reason: "cursor_unfit" | "filter_too_wide";
   constructor(reason: ListRefused["reason"]) {
@@ -37,7 +37,7 @@ export class ListRefused extends Error {
 
 type PageOf<T extends Listed> = { rows: Tables[T][]; place: Place };
 type ListRow = Record<string, unknown>;
-/** `nameOf`: what its cursors are bound to, worked out only where there is one. */
+/** `nameOf`: the fingerprint that cursors are bound to, computed only where there is a cursor. */
 type PageRequest = {
   page: Page;
   nameOf(): string;
@@ -46,7 +46,7 @@ type PageRequest = {
   after: Cursor | undefined;
 };
 
-/** One page of a store's rows. What it costs does not grow with the list, or it is refused. */
+/** One page of a store's rows. Its cost does not grow with the list; a page that would cost more is refused. */
 export async function readPage<T extends Listed>(
   storage: Storage,
   table: T,
@@ -58,7 +58,7 @@ export async function readPage<T extends Listed>(
   const narrowings = conditions.map((condition) => toNarrowing(list, condition));
   if (only) narrowings.push({ ranges: [], isExact: false, check: only });
   const { inOrder, byFilter } = findRoute(list, narrowings, sort);
-  // What is narrowed by how a text begins comes in the order of that text, which people read from its beginning.
+  // A list that is filtered by the beginning of a text comes in the order of the text.
   const isByText = inOrder.keys[inOrder.fixed]?.form !== "plain" && inOrder.fixed < inOrder.keys.length;
   const isDescending = sort ? sort.descending : list.order.descending && !isByText;
   const view: View = { storage, table, of, isDescending };
@@ -73,7 +73,7 @@ export async function readPage<T extends Listed>(
   return read as PageOf<T>;
 }
 
-/** A row counts several times where patterns are long, so that one request costs half a second at most. */
+/** Fewer rows where patterns are long, so that one request costs half a second at most. */
 function rowsWithin(most: number, conditions: readonly Condition[]): number {
   const patterns = conditions.filter(({ operator }) => operator === "like");
   const length = patterns.reduce((sum, { value }) => sum + String(value).length, 0);
@@ -94,7 +94,7 @@ const partSql = (
 
 const wholeLists = new Map<string, Statement<Owner & RowRange, ListRow>>();
 
-/** A list that is not narrowed, as a statement: what it says depends on these alone. */
+/** A list without a filter, as a statement: its text depends on the parts of `name` alone. */
 function wholeList(view: View, walk: IndexWalk): Statement<Owner & RowRange, ListRow> {
   const { storage, table, of, isDescending } = view;
   const owner = Object.keys(of);
@@ -112,7 +112,7 @@ function wholeList(view: View, walk: IndexWalk): Statement<Owner & RowRange, Lis
   return made;
 }
 
-/** An index has the rows, and no others, in order. */
+/** The index has exactly these rows, in order. */
 async function readIndexed(view: View, asked: PageRequest): Promise<RowsAndPlace> {
   const { page, walk, after } = asked;
   const offset = after ? 0 : page.offset;
@@ -136,10 +136,10 @@ async function readIndexed(view: View, asked: PageRequest): Promise<RowsAndPlace
   };
 }
 
-/** So many are counted, and no more. */
+/** Counts ROWS_COUNTED rows at the most. */
 async function countIndexed(view: View, { walk, conditions }: PageRequest): Promise<number> {
   const { db, longLists } = view.storage;
-  // However it is ordered, a list is as long.
+  // The length does not depend on the order.
   const list = JSON.stringify([view.table, view.of, conditions]);
   if (longLists.has(list)) return ROWS_COUNTED;
   const some = sql`select 1 ${rowsSql(view, walk)} limit ${atMost(ROWS_COUNTED)}`;
@@ -151,7 +151,7 @@ async function countIndexed(view: View, { walk, conditions }: PageRequest): Prom
   return total;
 }
 
-/** All that one of the conditions leaves are few enough to be put in order here. Nothing: they are not. */
+/** Reads all rows that one of the conditions leaves, and sorts them here. Undefined: there are too many. */
 async function readFiltered(
   view: View,
   asked: PageRequest,
@@ -169,7 +169,7 @@ async function readFiltered(
   return { rows: await fetchRows(view, these.slice(0, page.limit)), place };
 }
 
-/** The rows come in order, and are looked at one by one until the page is full and enough were counted. */
+/** Reads the rows in order, and checks one by one until the page is full and ROWS_COUNTED were checked. */
 async function readSearched(view: View, asked: PageRequest, most: number): Promise<RowsAndPlace> {
   const { page, walk, after } = asked;
   const offset = after ? 0 : page.offset;
@@ -180,7 +180,7 @@ async function readSearched(view: View, asked: PageRequest, most: number): Promi
     isEnough: (rows, lookedAt) => rows >= wanted && lookedAt >= ROWS_COUNTED,
   });
   const these = found.slice(offset, wanted).map(({ row }) => row);
-  // A walk that has begun goes on, with a page that has few rows or none; a first page without any says what to ask instead.
+  // After a cursor the page may have few rows or none; an empty first page is refused, and the refusal names a better filter.
   if (!isEnd && these.length === 0 && !after) throw new ListRefused("filter_too_wide");
   const shown = these.slice(0, page.limit);
   const place = placeOf(asked, these);
@@ -195,7 +195,7 @@ async function readSearched(view: View, asked: PageRequest, most: number): Promi
   };
 }
 
-/** `rows`: those of the page, and the one after it if there is one. */
+/** `rows`: the rows of the page, and the row after it if there is one. */
 function placeOf(asked: PageRequest, rows: readonly ListRow[]): Place {
   const { page, after } = asked;
   const offset = after?.offset ?? page.offset;
@@ -213,7 +213,7 @@ const nextOf = (
   offset,
 });
 
-/** Those that were deleted meanwhile are left out. */
+/** Leaves out rows that were deleted meanwhile. */
 async function fetchRows({ storage, table, of }: View, found: readonly ListRow[]): Promise<ListRow[]> {
   if (found.length === 0) return [];
   const { rows } = await sql<ListRow>`

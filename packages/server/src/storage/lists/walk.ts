@@ -4,13 +4,13 @@ import type { KeyRange, Narrowing } from "./filter.ts";
 import { type IndexKey, isSame } from "./list-key.ts";
 import { keyOf, type ListDefinition, type ListIndex } from "./lists.ts";
 
-/** A way along an index: the part of it that the conditions leave, and what of them each row must be checked for. */
+/** A scan of an index: the range that the conditions leave, and the conditions that each row must be checked for. */
 export type IndexWalk = {
   keys: readonly IndexKey[];
-  /** How many of the keys have one value only; the rows come in the order of the others. */
+  /** The number of first keys with one value only; the rows come in the order of the other keys. */
   fixed: number;
   ranges: readonly KeyRange[];
-  /** The index has no other rows than those with something in this column, and must be told that no others are meant. */
+  /** A partial index has only rows in which this column is not null, so the query must have that condition. */
   present: string | undefined;
   checks: readonly RawBuilder<SqlBool>[];
 };
@@ -23,8 +23,8 @@ type ListRoute = {
 };
 
 /**
- * Which indexes a list is read along. Nothing of it depends on what the database knows about the rows, so that a page and the
- * one after it go the same way. Without `sort` the order is that of the index that leaves least to check.
+ * The indexes that a list is read along. They do not depend on statistics of the database, so a page and the next one use the same
+ * index. Without `sort` the order is that of the index that leaves fewest checks.
  */
 export function findRoute(
   list: ListDefinition,
@@ -51,7 +51,7 @@ function walkAlong({ keys, partial }: ListIndex, narrowings: readonly Narrowing[
   const free = keys.findIndex((key) => !on(key).some(({ operator }) => operator === "eq"));
   const fixed = free < 0 ? keys.length : free;
   if (partial && fixed === 0) return [];
-  // Where one value is asked for, other bounds of the same key are checked: SQLite may go by them instead, and then has to sort.
+  // With one value for a key, other bounds of the key are checks: SQLite might use them instead, and then has to sort.
   const only = (key: IndexKey) =>
     on(key)
       .filter(({ operator }) => operator === "eq")
