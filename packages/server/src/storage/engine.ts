@@ -44,3 +44,10 @@ export const least = (db: Database, one: RawBuilder<number>, other: number): Raw
 
 /** One process at a time serves a SQLite file. */
 export const mayHaveOtherInstances = ({ db }: Pick<Storage, "db">): boolean => engineOf(db) === "postgres";
+
+/** False when SQLite finds a fault in its file. PostgreSQL has no such check, so true. */
+export async function isSound(db: Database): Promise<boolean> {
+  if (engineOf(db) === "postgres") return true;
+  const { rows } = await sql<{ integrity_check: string }>`pragma integrity_check(1)`.execute(db);
+  return rows[0]?.integrity_check === "ok";
+}

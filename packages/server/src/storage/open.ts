@@ -84,6 +84,14 @@ export function refuseMissingFile(path: string, remedy = HOW_TO_MAKE): void {
 /** Whether two addresses name one database, by their text. */
 export const isSameDatabase = (one: string, other: string): boolean => toPlace(one) === toPlace(other);
 
+/** Compares two open databases on PostgreSQL. A server has several names: localhost, its address, that of a pooler. */
+export async function isSameServersDatabase(one: Storage, other: Storage): Promise<boolean> {
+  if (one.engine === "sqlite" || other.engine === "sqlite") return false;
+  const { findServerAndDatabase } = await import("./postgres/changes.ts");
+  const [mine, theirs] = await Promise.all([findServerAndDatabase(one.db), findServerAndDatabase(other.db)]);
+  return mine === theirs;
+}
+
 function toPlace(databaseUrl: string): string {
   if (databaseUrl.startsWith("sqlite:")) return resolve(toRealPath(databaseUrl.slice("sqlite:".length)));
   const { hostname, port, pathname, searchParams } = new URL(databaseUrl);

@@ -1,4 +1,6 @@
+import { sql } from "kysely";
 import pg from "pg";
+import type { Database } from "../storage.ts";
 import { closeSocket, isOwnProcess } from "./connection.ts";
 import { connectionOptions } from "./connections.ts";
 import { answered } from "./errors.ts";
@@ -13,8 +15,11 @@ const ANSWER_MS = 1000;
 const DEAF_MS = 30_000;
 
 /** Names a running server and a database on it: two connections that give the same answer get the same notices. */
-export const SERVER_AND_DATABASE =
+const SERVER_AND_DATABASE =
   "(select pg_postmaster_start_time() || ' ' || oid from pg_database where datname = current_database())";
+
+export const findServerAndDatabase = async (db: Database): Promise<string | undefined> =>
+  (await db.selectNoFrom(sql.raw<string>(SERVER_AND_DATABASE).as("place")).executeTakeFirst())?.place;
 
 const BEHIND_POOLER = "they do not come through a pooler";
 const ELSEWHERE = "LATCHKEY_DATABASE_DIRECT_URL leads to another database than LATCHKEY_DATABASE_URL";

@@ -24,7 +24,7 @@ import {
 } from "../storage.ts";
 import type { Tables } from "../tables.ts";
 import { runInTransaction } from "../transaction.ts";
-import { ChangesListener, SERVER_AND_DATABASE } from "./changes.ts";
+import { ChangesListener, findServerAndDatabase } from "./changes.ts";
 import type { PooledConnection } from "./connection.ts";
 import { ConnectionPool } from "./connections.ts";
 import { isUndone } from "./errors.ts";
@@ -57,7 +57,7 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Storag
     : new ChangesListener(directUrl ?? url, name, {
         onChange: changes.announce,
         onAny: changes.announceAll,
-        place: directUrl === undefined ? undefined : () => findPlace(db),
+        place: directUrl === undefined ? undefined : () => findServerAndDatabase(db),
       });
   const turns = createFairPlaces({ ...TURNS, waitMs: TURNS.waitMs * slack });
 
@@ -133,9 +133,6 @@ async function retryUndone<T>(runOnce: () => Promise<T>, forMs: number): Promise
     }
   }
 }
-
-const findPlace = async (db: Database): Promise<string | undefined> =>
-  (await db.selectNoFrom(sql.raw<string>(SERVER_AND_DATABASE).as("place")).executeTakeFirst())?.place;
 
 async function ping(db: Database, name: string): Promise<{ nowMs: number; otherInstances: number }> {
   const now = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
