@@ -7,7 +7,13 @@ import { operatorFault, usageFault } from "../../lib/operator-fault.ts";
 import { type Ended, endWhatCameBack } from "../../restore/after-restore.ts";
 import { type CarriedOver, carryOver } from "../../restore/carry-over.ts";
 import { hasTables } from "../../storage/migrate.ts";
-import { connectStorage, inWords, isSameDatabase, isSameServersDatabase, refuseMissingFile } from "../../storage/open.ts";
+import {
+  connectStorage,
+  inWords,
+  isSameDatabase,
+  isSameServersDatabase,
+  refuseMissingFile,
+} from "../../storage/open.ts";
 import { isStrange } from "../../storage/sqlite/backup.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { ifGiven } from "../options.ts";

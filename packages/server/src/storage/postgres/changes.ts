@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import pg from "pg";
 import type { Database } from "../storage.ts";
-import { closeSocket, isOwnProcess } from "./connection.ts";
 import { connectionOptions } from "./connections.ts";
 import { answered } from "./errors.ts";
+import { closeSocket, isOwnProcess } from "./session.ts";
 
 /** The channel of the trigger on `stores`: a commit that changes a store sends its id there. */
 const CHANGES_CHANNEL = "latchkey_changes";

@@ -2,8 +2,9 @@ import type { EventEmitter } from "node:events";
 import pg from "pg";
 import { CROWDED, isCrowded } from "../failures.ts";
 import type { Pool } from "../storage.ts";
-import { closeSocket, greet, PooledConnection } from "./connection.ts";
+import { PooledConnection } from "./connection.ts";
 import { PlanNames } from "./plan-names.ts";
+import { closeSocket, greet } from "./session.ts";
 import { types } from "./types.ts";
 
 /** Limits of the pool. Waiting for a connection and then for a statement (connection.ts) takes two seconds. */
