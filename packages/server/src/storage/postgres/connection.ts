@@ -43,7 +43,7 @@ export class PooledConnection implements DatabaseConnection, PostponingConnectio
   #turn: WaitingStatement[] = [];
   #unanswered = 0;
   #isLost = false;
-  /** A statement of the transaction has failed, and the server refuses all others. */
+  /** A statement of the open transaction has failed, and the server refuses all others. */
   #hasFailed = false;
   /** The failure of a statement whose caller has gone on (`executeLater`): the next caller gets it. */
   #laterFailure: unknown;
@@ -94,7 +94,6 @@ export class PooledConnection implements DatabaseConnection, PostponingConnectio
 
   async #begin(): Promise<pg.QueryResult> {
     this.#transaction = "to begin";
-    this.#hasFailed = false;
     this.#laterFailure = undefined;
     return NOTHING;
   }
@@ -102,7 +101,7 @@ export class PooledConnection implements DatabaseConnection, PostponingConnectio
   async #commit(): Promise<pg.QueryResult> {
     const hasBegun = this.#transaction === "open" || this.#turn.length > 0;
     const result = hasBegun ? await this.#runInTurn(this.#frame("commit")) : NOTHING;
-    this.#transaction = "none";
+    this.#end();
     // The server's answer to the commit of a transaction in which a statement has failed.
     if (result.command === "ROLLBACK") throw aborted();
     return result;
@@ -112,8 +111,13 @@ export class PooledConnection implements DatabaseConnection, PostponingConnectio
     const hasBegun = this.#transaction === "open" || this.#turn.length > 0;
     // Without an answer the connection is closed, and the server undoes the transaction. The caller has the error that led here.
     if (hasBegun) await this.#runInTurn(this.#frame("rollback")).catch(() => {});
-    this.#transaction = "none";
+    this.#end();
     return NOTHING;
+  }
+
+  #end(): void {
+    this.#transaction = "none";
+    this.#hasFailed = false;
   }
 
   #runInTurn(asked: AskedStatement): Promise<pg.QueryResult> {
