@@ -11,17 +11,17 @@ export type Storage = {
   engine: "sqlite" | "postgres";
   db: Database;
   /**
-   * One transaction. A transaction that the database has undone for another one (a deadlock, a serialisation failure) is tried again,
+   * Runs a transaction. A transaction that the database has undone for another one (a deadlock, a serialisation failure) is tried again,
    * so `work` changes nothing but through `trx`. Transactions that name the same `row`, because they all begin by locking it, use one
    * connection, one after the other, and wait for their turn for a second at most.
    *
    * Statements that `work` sends in one turn of the event loop (`Promise.all`) travel together, in the order of the calls.
    */
   transact<T>(work: (trx: Trx) => Promise<T>, row?: string): Promise<T>;
-  /** One statement whose change is on the disk when it is answered. */
+  /** Runs one statement, whose change is on the disk when it is answered. */
   write<T>(work: (db: Database) => Promise<T>): Promise<T>;
   /**
-   * One statement that does not wait for the disk: no answer may depend on it before a later write is on the disk. The change survives
+   * Runs one statement that does not wait for the disk: no answer may depend on it before a later write is on the disk. The change survives
    * the end of the process; a power cut may undo it, and then also all that was written after it.
    */
   ahead<T>(work: (db: Database) => Promise<T>): Promise<T>;
@@ -42,7 +42,7 @@ export type Storage = {
   close(): Promise<void>;
 };
 
-/** Of a command, and of a service without a setting. */
+/** For commands, and for a service without a setting. */
 export const DEFAULT_CONNECTIONS = 10;
 
 export type PostgresOptions = {

@@ -38,7 +38,7 @@ const DriverQuery = pg.Query as unknown as new (
   callback?: (error: unknown, result: pg.QueryResult) => void,
 ) => DriverQuery;
 
-/** One query to the driver's client, which keeps its queries in order; many statements to the server. */
+/** A single query to the driver's client, which keeps its queries in order; many statements to the server. */
 class StatementBatch extends DriverQuery {
   readonly #statements: readonly DriverQuery[];
   readonly #outcomes: StatementOutcome[];

@@ -146,7 +146,7 @@ export class ConnectionPool {
       try {
         const leftMs = startedMs + this.#acquireMs - performance.now();
         const connection = await this.#connectionOf(client, Math.max(leftMs, this.#acquireMs / 4));
-        // One connection fell silent: others of that age probably have, too (a failover, a forgotten NAT entry). They are closed
+        // A connection fell silent: others of that age probably have, too (a failover, a forgotten NAT entry). They are closed
         // rather than tried one after the other. A new connection is younger, so this ends.
         if (connection.heardAtMs >= this.#silentAtMs) return connection;
         connection.release(true);

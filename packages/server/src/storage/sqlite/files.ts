@@ -45,7 +45,7 @@ export function openReader(path: string): DatabaseSync {
   return reader;
 }
 
-/** SQLite's own time stands still during a statement; a scan that has to end in time reads this clock (`isLateSql`). */
+/** SQLite's own time does not move during a statement; a scan that has to end in time reads this clock (`isLateSql`). */
 const addClock = (file: DatabaseSync) => file.function("monotonic_ms", () => performance.now());
 
 /** A folder that its owner alone can read. A folder that exists stays as it is. */
@@ -65,7 +65,7 @@ export function giveToOwner(path: string): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(dirname(path));
   try {
-    // Of a link itself, not of its target: the folder's owner may have created the link.
+    // Changes a link itself, not its target: the folder's owner may have created the link.
     lchownSync(path, uid, gid);
   } catch {
     // A root without that right, as in some containers, serves the file itself.
