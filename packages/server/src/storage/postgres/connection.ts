@@ -109,8 +109,15 @@ export class PooledConnection implements DatabaseConnection, PostponingConnectio
 
   async #rollback(): Promise<pg.QueryResult> {
     const hasBegun = this.#transaction === "open" || this.#turn.length > 0;
-    // Without an answer the connection is closed, and the server undoes the transaction. The caller has the error that led here.
-    if (hasBegun) await this.#runInTurn(this.#frame("rollback")).catch(() => {});
+    const send = () => this.#runInTurn(this.#frame("rollback"));
+    // The server skips a rollback that travels with a statement that fails, so it is sent once more. Without an answer the connection
+    // is closed, and the server undoes the transaction. The caller has the error that led here.
+    if (hasBegun)
+      await send()
+        .catch(send)
+        .catch(() => {
+          this.#isLost = true;
+        });
     this.#end();
     return NOTHING;
   }
