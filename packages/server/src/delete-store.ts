@@ -1,7 +1,8 @@
 import { type SqlBool, sql } from "kysely";
 import type { Clock } from "./lib/clock.ts";
 import { deleteAlong } from "./storage/delete-along.ts";
-import { isUnavailable, type Storage } from "./storage/storage.ts";
+import { isUnavailable } from "./storage/failures.ts";
+import type { Storage } from "./storage/storage.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 

@@ -2,7 +2,8 @@ import { Problem } from "./contract/problem.ts";
 import type { Valkey } from "./counters/valkey.ts";
 import { type Clock, MAX_CLOCK_DIFFERENCE_MS } from "./lib/clock.ts";
 import type { Calls } from "./profiles/calls.ts";
-import { isCrowded, isWriteRefused, type Pool, type Storage } from "./storage/storage.ts";
+import { isCrowded, isWriteRefused } from "./storage/failures.ts";
+import type { Pool, Storage } from "./storage/storage.ts";
 import type { Workers } from "./workers.ts";
 
 /**

@@ -29,6 +29,7 @@ import type { Recorder } from "./sign-on-records/record.ts";
 import type { RecordLimiter } from "./sign-on-records/record-limiter.ts";
 import { addUpTallies, countUncounted, forgetOldStatistics } from "./sign-on-records/statistics.ts";
 import type { SigningKeys } from "./signing-keys/signing-keys.ts";
+import { mayHaveOtherInstances } from "./storage/engine.ts";
 import type { Storage } from "./storage/storage.ts";
 
 const TIDY_EVERY_MS = 1000;
@@ -126,7 +127,7 @@ export function createTidying(deps: Deps): Tidying {
  */
 function bySlowestClock(deps: Deps): Deps {
   const { clock, storage } = deps;
-  if (storage.engine === "sqlite") return deps;
+  if (!mayHaveOtherInstances(storage)) return deps;
   return { ...deps, clock: { ...clock, now: () => clock.now() - 2 * MAX_CLOCK_DIFFERENCE_MS } };
 }
 

@@ -2,7 +2,7 @@ import cluster from "node:cluster";
 import { Problem } from "../contract/problem.ts";
 import { problemEntry } from "../contract/problems.ts";
 import { isOperatorFault, isUsageFault, usageFault } from "../lib/operator-fault.ts";
-import { isUnavailable, isWriteRefused } from "../storage/storage.ts";
+import { isUnavailable, isWriteRefused } from "../storage/failures.ts";
 import type { Command } from "./command.ts";
 import { commands } from "./commands/all.ts";
 import { helpOf, helpOfFamily, overview } from "./help.ts";

@@ -10,10 +10,10 @@ import { type Clock, toIso } from "../lib/clock.ts";
 import { given } from "../lib/given.ts";
 import type { Passwords } from "../passwords/password.ts";
 import { atMost } from "../storage/at-most.ts";
-import { forChange } from "../storage/for-change.ts";
+import { forChange } from "../storage/engine.ts";
+import { isUniqueViolation } from "../storage/failures.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
-import { isUniqueViolation } from "../storage/unique-violation.ts";
 import { type Customer, customerOf, findCustomer, insertCustomer, refuseOthers } from "./customer.ts";
 import { customerEvent, customerTokenEvent } from "./events.ts";
 import type { PublicWrites } from "./public-write-limits.ts";
@@ -102,7 +102,7 @@ async function writeChange(
       .selectAll()
       .where("store_id", "=", caller.storeId)
       .where("id", "=", customerId);
-    const before = await forChange(deps.storage, rows).executeTakeFirst();
+    const before = await forChange(trx, rows).executeTakeFirst();
     if (!before) throw new Problem("customer_not_found");
     if (basedOn && !basedOn.includes(toIso(before.updated_at))) throw new Problem("customer_changed");
     const row = await trx

@@ -138,7 +138,7 @@ export function createDeliverer(deps: Deps): Deliverer {
       isStarted = true;
     },
     async mark(trx, numberedOf) {
-      if (await markStores(trx, deps.storage, numberedOf, deps.clock.now())) isMarked = true;
+      if (await markStores(trx, numberedOf, deps.clock.now())) isMarked = true;
     },
     onNumbered() {
       if (isMarked) wake();

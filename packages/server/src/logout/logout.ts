@@ -63,7 +63,7 @@ export async function endIdpSession(
     and ${isCalledSo(profile, metadata.issuer, ended)}`;
   await thinOutForRevocation(deps, by, { where: cameOfIt, along: [] });
   const voided = await deps.storage.transact(async (trx) => {
-    await holdEnding(trx, deps, place);
+    await holdEnding(trx, place);
     // Codes first: whoever is redeeming one at this moment is waited for, and its token is then there to be ended.
     const attempts = await trx
       .updateTable("sign_on_attempts")

@@ -2,9 +2,9 @@ import type { SignOnReason } from "../contract/sign-on-reasons.ts";
 import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import { emailOf } from "../lib/email-address.ts";
+import { cameSecond, isUniqueViolation } from "../storage/failures.ts";
 import type { Database, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
-import { cameSecond, isUniqueViolation } from "../storage/unique-violation.ts";
 import { memberEvent } from "./events.ts";
 import { type Member, memberOf } from "./member.ts";
 

@@ -6,7 +6,8 @@ import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createCap } from "../rate-limit/cap.ts";
 import { inBatches } from "../storage/batches.ts";
-import { isUnavailable, type Storage, type Trx } from "../storage/storage.ts";
+import { isUnavailable } from "../storage/failures.ts";
+import type { Storage, Trx } from "../storage/storage.ts";
 import { presentForLog } from "./list.ts";
 import {
   hasFailed,
@@ -225,9 +226,9 @@ export function createRecorder({ storage, clock, count = () => {} }: RecorderDep
 
   function writeWith(
     rows: Row[],
-    write: (trx: Trx, storage: Storage, rows: Row[]) => Promise<{ id: string }[]>,
+    write: (trx: Trx, rows: Row[]) => Promise<{ id: string }[]>,
   ): Promise<void> {
-    return storage.transact(async (trx) => noteFailed(trx, rows, await write(trx, storage, rows)));
+    return storage.transact(async (trx) => noteFailed(trx, rows, await write(trx, rows)));
   }
 
   /** Says what is still to be written: what the database could not take now is kept for the next time. */

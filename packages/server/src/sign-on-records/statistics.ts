@@ -3,6 +3,7 @@ import type { Clock } from "../lib/clock.ts";
 import { atMost } from "../storage/at-most.ts";
 import { inBatches } from "../storage/batches.ts";
 import { deleteOld, ROUND } from "../storage/delete-old.ts";
+import { forChange } from "../storage/engine.ts";
 import { tryHold } from "../storage/hold.ts";
 import { insertRows } from "../storage/insert-rows.ts";
 import { statement } from "../storage/statement.ts";
@@ -80,8 +81,8 @@ type Cell = Omit<Tables["sign_on_statistics"], "figures"> & { figures: Figures }
 const KEY = ["store_id", "step", "starts_at", "profile_id"] as const;
 
 /** Taken out and added in one transaction: a crash anywhere loses nothing and counts nothing twice. */
-async function addUpSome(trx: Trx, { storage, clock }: Deps, limit: number): Promise<number> {
-  if (!(await tryHold(trx, storage, HELD, PAUSED_MS))) return 0;
+async function addUpSome(trx: Trx, { clock }: Pick<Deps, "clock">, limit: number): Promise<number> {
+  if (!(await tryHold(trx, HELD, PAUSED_MS))) return 0;
   const taken = await takeTallies.all(trx, { limit });
   const living = await findLiving(trx, [...new Set(taken.map((row) => row.store_id))]);
   const cells = new Map<string, Cell>();
@@ -168,20 +169,15 @@ export async function countUncounted(deps: Deps): Promise<boolean> {
       .limit(atMost(limit))
       .execute();
     const ids = some.map(({ id }) => id);
-    if (ids.length > 0) await storage.transact((trx) => countThese(trx, storage, ids));
+    if (ids.length > 0) await storage.transact((trx) => countThese(trx, ids));
     return ids.length;
   };
   return !(await inBatches(deps, countSome, ROUND)).isDone;
 }
 
-async function countThese(trx: Trx, { engine }: Storage, ids: readonly string[]): Promise<void> {
-  const rows = await trx
-    .selectFrom("sign_ons")
-    .selectAll()
-    .where("id", "in", ids)
-    .orderBy("id")
-    .$if(engine === "postgres", (query) => query.forUpdate())
-    .execute();
+async function countThese(trx: Trx, ids: readonly string[]): Promise<void> {
+  const some = trx.selectFrom("sign_ons").selectAll().where("id", "in", ids).orderBy("id");
+  const rows = await forChange(trx, some).execute();
   const tallies = createTallies();
   // Somebody else may have counted one since.
   for (const row of rows.filter(({ counted }) => counted === null)) tallies.note(undefined, row);

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
+import { forChange } from "../storage/engine.ts";
 import { forIds, insertRows } from "../storage/insert-rows.ts";
-import type { Database, Storage, Trx } from "../storage/storage.ts";
+import type { Database, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import { createTallies } from "./figures.ts";
 import { insertTallies } from "./statistics.ts";
@@ -63,13 +64,13 @@ const isExchanged = ({ outcome }: RecordRow): boolean => outcome === "exchanged"
  * The exchange may have been written first, by another instance: then its outcome is the later one, and stands. Says which records
  * were not there before and have failed.
  */
-export async function writeAttempts(trx: Trx, storage: Storage, rows: RecordRow[]): Promise<Written> {
-  const { inserted, known, before, tallies } = await insertNew(trx, storage, rows);
+export async function writeAttempts(trx: Trx, rows: RecordRow[]): Promise<Written> {
+  const { inserted, known, before, tallies } = await insertNew(trx, rows);
   const others = known.filter((row) => !hasFailed(row));
   for (const row of await updateAttempts(trx, others)) tallies.note(before.get(row.id), row);
   await insertTallies(trx, tallies.all());
   const exchanged = others.filter(isExchanged);
-  if (exchanged.length > 0) await writeExchanges(trx, storage, exchanged);
+  if (exchanged.length > 0) await writeExchanges(trx, exchanged);
   return inserted.filter(hasFailed);
 }
 
@@ -85,8 +86,8 @@ const updateAttempts = insertRows("sign_ons", COLUMNS, {
  * Says which records say something else now. Of two exchanges of one code the later one stands; any stands before a code that was issued,
  * or has expired, by the clock of another instance.
  */
-export async function writeExchanges(trx: Trx, storage: Storage, rows: RecordRow[]): Promise<Written> {
-  const { inserted, known, before, tallies } = await insertNew(trx, storage, rows);
+export async function writeExchanges(trx: Trx, rows: RecordRow[]): Promise<Written> {
+  const { inserted, known, before, tallies } = await insertNew(trx, rows);
   const changed = await updateExchanges(trx, known);
   for (const row of changed) tallies.note(before.get(row.id), row);
   await insertTallies(trx, tallies.all());
@@ -108,7 +109,7 @@ export const hasFailed = ({ outcome }: Pick<RecordRow, "outcome">): boolean => o
  * Inserts those that are not there, and holds those that are until the transaction ends: what they said before is what the figures
  * have of them, and nobody else may change it meanwhile.
  */
-async function insertNew(trx: Trx, { engine }: Storage, given: RecordRow[]) {
+async function insertNew(trx: Trx, given: RecordRow[]) {
   const rows = [...new Map(given.map((row) => [row.id, row])).values()];
   const fresh = new Set((await insertUnknown(trx, rows)).map(({ id }) => id));
   const inserted = rows.filter(({ id }) => fresh.has(id));
@@ -116,7 +117,7 @@ async function insertNew(trx: Trx, { engine }: Storage, given: RecordRow[]) {
   const tallies = createTallies();
   for (const row of inserted) tallies.note(undefined, row);
   // In one order, so that two who hold the same ones do not wait for each other.
-  const held = await hold[engine](trx, known.map(({ id }) => id).sort());
+  const held = await lockRecords(trx, known.map(({ id }) => id).sort());
   const before = new Map(held.map((row) => [row.id, row]));
   return { inserted, known, before, tallies };
 }
@@ -129,7 +130,4 @@ const recordsOf = (db: Database, ids: readonly string[]) =>
   db.selectFrom("sign_ons").selectAll().where("id", "in", ids).orderBy("id");
 
 const AT_ONCE = 100;
-const hold = {
-  sqlite: forIds(AT_ONCE, recordsOf),
-  postgres: forIds(AT_ONCE, (db, ids) => recordsOf(db, ids).forUpdate()),
-};
+const lockRecords = forIds(AT_ONCE, (db, ids) => forChange(db, recordsOf(db, ids)));

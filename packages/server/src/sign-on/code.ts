@@ -6,8 +6,9 @@ import type { Profile } from "../profiles/profile.ts";
 import { atMost } from "../storage/at-most.ts";
 import { inBatches } from "../storage/batches.ts";
 import { deleteOld, ROUND } from "../storage/delete-old.ts";
+import { isUnavailable } from "../storage/failures.ts";
 import { statement } from "../storage/statement.ts";
-import { isUnavailable, type Storage, type Trx } from "../storage/storage.ts";
+import type { Storage, Trx } from "../storage/storage.ts";
 import type { Attempt, Place } from "./attempt.ts";
 
 /** What the database knows of an attempt: that it came back, the code it was given, and what became of that. */

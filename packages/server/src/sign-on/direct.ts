@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Problem } from "../contract/problem.ts";
 import { signOnReasonEntry } from "../contract/sign-on-reasons.ts";
 import { digestsOf, isErasedSince } from "../customers/erasing/erased-digests.ts";
-import { holdIdentity } from "../customers/identities/find-linked.ts";
+import { findLinked } from "../customers/identities/find-linked.ts";
 import { settleIdentity } from "../customers/identities/settle-identity.ts";
 import { type IssuedToken, issueToken, type TokenOrigin } from "../customers/tokens/issue-token.ts";
 import type { By } from "../events/event.ts";
@@ -79,17 +79,16 @@ export async function redeemDirect(
     const digests = await digestsOf(deps.emailDigests, profile.store_id, identity);
     const token = await deps.storage.transact(async (trx) => {
       const place = keyOf(profile);
-      if (await isEndedForGood(trx, deps, idpSessionOf(place, identity, trail.startedAt)))
+      if (await isEndedForGood(trx, idpSessionOf(place, identity, trail.startedAt)))
         throw signOnProblem("session_ended");
-      const held = await holdIdentity(trx, deps, place, identity);
-      const current = await findPath(trx, place);
+      const [linked, current] = await Promise.all([findLinked(trx, place, identity), findPath(trx, place)]);
       const isSameIssuer = current?.profile?.metadata?.issuer === identity.issuer;
       if (!current?.profile?.enabled || current.profile.flow !== "direct" || !isSameIssuer)
         throw signOnProblem("profile_disabled");
       const returned = { storeId: profile.store_id, since: trail.startedAt };
       const wasErased = await isErasedSince(trx, { ...returned, ...digests });
       const found = { profile: current.profile, realm: current.realm, wasErased };
-      const settled = await settleIdentity(trx, deps, found, identity, held);
+      const settled = await settleIdentity(trx, deps, found, identity, linked);
       if ("reason" in settled) throw signOnProblem(settled.reason);
       const granted = {
         storeId: profile.store_id,

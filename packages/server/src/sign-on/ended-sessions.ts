@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Clock } from "../lib/clock.ts";
 import type { EndedSession } from "../openid/logout-token.ts";
 import { deleteOld } from "../storage/delete-old.ts";
-import { hold, holdBeside } from "../storage/hold.ts";
+import { hold, holdShared } from "../storage/hold.ts";
 import { statement } from "../storage/statement.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import { KNOWN_MS } from "./code.ts";
@@ -89,18 +89,13 @@ const readEnded = statement((db, came: IdpSession) => db.selectNoFrom(endedSince
  * For a token that comes of no code: in the transaction that makes it, which ends before anything of the session is taken back,
  * or begins afterwards and sees that it has ended.
  */
-export async function isEndedForGood(
-  trx: Trx,
-  { storage }: Pick<Deps, "storage">,
-  came: IdpSession,
-): Promise<boolean> {
-  await holdBeside(trx, storage, nameOf(came));
+export async function isEndedForGood(trx: Trx, came: IdpSession): Promise<boolean> {
+  await holdShared(trx, nameOf(came));
   return (await readEnded.first(trx, came))?.has_ended === 1;
 }
 
 /** Waits for those who are making tokens without a code. */
-export const holdEnding = (trx: Trx, { storage }: Pick<Deps, "storage">, of: OfProfile): Promise<void> =>
-  hold(trx, storage, [nameOf(of)]);
+export const holdEnding = (trx: Trx, of: OfProfile): Promise<void> => hold(trx, [nameOf(of)]);
 
 const nameOf = ({ storeId, profileId }: OfProfile): string => `sessions ${storeId} ${profileId}`;
 

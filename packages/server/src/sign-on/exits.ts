@@ -17,7 +17,7 @@ import { issuerOf } from "../realms/issuer.ts";
 import { type Facts, isSigned, type Recorder } from "../sign-on-records/record.ts";
 import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
 import { referenceOf } from "../sign-on-records/reference.ts";
-import { isUnavailable } from "../storage/storage.ts";
+import { isUnavailable } from "../storage/failures.ts";
 
 /**
  * A failure picks its exit by where it happens. Before client and redirect URI are trusted it is a page; after that,

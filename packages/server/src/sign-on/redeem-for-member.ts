@@ -39,14 +39,11 @@ export async function redeemForMember(
     client: { realmId: place.realm_id, clientId: MEMBERS_CLIENT_ID },
     requestId,
   } as const;
-  return tradeCode<Answer, void>(deps, grant, {
-    async askAlong() {},
-    async work(trx, { attempt, identity, place: { profile } }) {
-      const member = await settleMember(trx, deps, profile, identity, requestId);
-      if ("reason" in member) return member;
-      const given = { grant: "member", storeId: member.store_id, holderId: member.id } as const;
-      return { customerId: null, answer: writeAnswer(deps, { ...given, tokenId: attempt.token_id }) };
-    },
+  return tradeCode<Answer>(deps, grant, async (trx, { attempt, identity, place: { profile } }) => {
+    const member = await settleMember(trx, deps, profile, identity, requestId);
+    if ("reason" in member) return member;
+    const given = { grant: "member", storeId: member.store_id, holderId: member.id } as const;
+    return { customerId: null, answer: writeAnswer(deps, { ...given, tokenId: attempt.token_id }) };
   });
 }
 

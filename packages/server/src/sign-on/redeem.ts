@@ -1,4 +1,3 @@
-import { holdIdentity } from "../customers/identities/find-linked.ts";
 import { settleIdentity } from "../customers/identities/settle-identity.ts";
 import { type IssuedToken, issueToken } from "../customers/tokens/issue-token.ts";
 import { byCustomer } from "../events/event.ts";
@@ -27,36 +26,30 @@ export async function redeem<T>(
   // Before the transaction: the key may have to be read.
   const signer = await deps.signingKeys.current();
   const { by, requestId } = grant;
-  return tradeCode(
-    deps,
-    { ...grant, purpose: "customers" },
-    {
-      askAlong: (trx, at, identity) => holdIdentity(trx, deps, at, identity),
-      async work(trx, { attempt, identity, asked, place }) {
-        const { store_id: storeId, realm_id: realmId, profile_id: profileId } = attempt;
-        const settled = await settleIdentity(trx, deps, place, identity, asked);
-        if ("reason" in settled) return settled;
-        const { customerId, happened } = settled;
-        const granted = {
-          tokenId: attempt.token_id,
-          storeId,
-          realmId,
-          clientId: attempt.client_id,
-          customerId,
-          mechanism: "oidc",
-          scope: attempt.client_scope,
-          from: grant.from,
-          through: {
-            profileId,
-            profileName: place.profile.name,
-            subject: identity.subject,
-            idpSession: identity.idpSession,
-          },
-        } as const;
-        const noted = { by: by ?? byCustomer(storeId, customerId, requestId), happened };
-        const token = await issueToken(trx, deps, signer, granted, noted);
-        return { customerId, answer: await toAnswer(trx, { token, attempt, authTime: identity.authTime }) };
+  return tradeCode(deps, { ...grant, purpose: "customers" }, async (trx, burnt) => {
+    const { attempt, identity, linked, place } = burnt;
+    const { store_id: storeId, realm_id: realmId, profile_id: profileId } = attempt;
+    const settled = await settleIdentity(trx, deps, place, identity, linked);
+    if ("reason" in settled) return settled;
+    const { customerId, happened } = settled;
+    const granted = {
+      tokenId: attempt.token_id,
+      storeId,
+      realmId,
+      clientId: attempt.client_id,
+      customerId,
+      mechanism: "oidc",
+      scope: attempt.client_scope,
+      from: grant.from,
+      through: {
+        profileId,
+        profileName: place.profile.name,
+        subject: identity.subject,
+        idpSession: identity.idpSession,
       },
-    },
-  );
+    } as const;
+    const noted = { by: by ?? byCustomer(storeId, customerId, requestId), happened };
+    const token = await issueToken(trx, deps, signer, granted, noted);
+    return { customerId, answer: await toAnswer(trx, { token, attempt, authTime: identity.authTime }) };
+  });
 }

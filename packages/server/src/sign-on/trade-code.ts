@@ -1,9 +1,9 @@
-import { type RawBuilder, sql } from "kysely";
 import { Problem } from "../contract/problem.ts";
 import type { SignOnReason } from "../contract/sign-on-reasons.ts";
 import type { Traces } from "../contract/traces.ts";
 import type { EmailDigests } from "../customers/email-digest.ts";
 import { digestsOf, type SignOnDigests, wasErased } from "../customers/erasing/erased-digests.ts";
+import { findLinked } from "../customers/identities/find-linked.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { hashSecret, isWellFormed } from "../lib/secrets.ts";
@@ -12,8 +12,10 @@ import { formerOf, type Profile } from "../profiles/profile.ts";
 import { type Realm, rulesOf } from "../realms/realm.ts";
 import type { Recorder } from "../sign-on-records/record.ts";
 import { referenceOf } from "../sign-on-records/reference.ts";
+import { jsonText } from "../storage/engine.ts";
 import { statement } from "../storage/statement.ts";
-import type { Database, Storage, Trx } from "../storage/storage.ts";
+import type { Storage, Trx } from "../storage/storage.ts";
+import type { Tables } from "../storage/tables.ts";
 import type { Place } from "./attempt.ts";
 import { type AttemptRow, type ClientGrant, findByCode, mismatchOf } from "./client-grant.ts";
 import { returnedAt } from "./code.ts";
@@ -55,12 +57,11 @@ type UsablePlace = {
 /** What the code was traded for. `customerId`: whom the record names. */
 type Traded<T> = { customerId: string | null; answer: T };
 
-/** What a code of one purpose is worth. */
-type Trade<T, A> = {
-  /** Asked together with the burning, so nothing here waits for an answer (`later`, `firstWithNext`). */
-  askAlong(trx: Trx, at: Place, identity: Identity): Promise<A>;
-  work(trx: Trx, burnt: Burnt<A> & { place: UsablePlace }): Promise<Traded<T> | { reason: SignOnReason }>;
-};
+/** Makes what a code of one purpose is worth. */
+type Trade<T> = (
+  trx: Trx,
+  burnt: Burnt & { place: UsablePlace },
+) => Promise<Traded<T> | { reason: SignOnReason }>;
 
 /** How the transaction ended: with a token, or with a refusal that it must not undo, since the code is void by then. */
 type Ending<T> =
@@ -71,9 +72,9 @@ type Ending<T> =
 /**
  * Trades our code for what it is worth. The order is law: bearer, rate limit and shape were seen to before; then one
  * statement burns the code, for its own store only, forgets what the provider said and names the token to come; then redirect
- * URI and verifier are compared, and a wrong one leaves the code burnt. Code and all that `work` changes change together or not at all.
+ * URI and verifier are compared, and a wrong one leaves the code burnt. Code and all that `trade` changes change together or not at all.
  */
-export async function tradeCode<T, A>(deps: TradeDeps, grant: ClientGrant, trade: Trade<T, A>): Promise<T> {
+export async function tradeCode<T>(deps: TradeDeps, grant: ClientGrant, trade: Trade<T>): Promise<T> {
   if (!isWellFormed("lkac", grant.clientCode)) throw new Problem("code_invalid");
   const { storeId, purpose } = grant;
   const codeHash = hashSecret(grant.clientCode);
@@ -81,14 +82,14 @@ export async function tradeCode<T, A>(deps: TradeDeps, grant: ClientGrant, trade
   const ending = await deps.storage.transact(async (trx): Promise<Ending<T>> => {
     const issued = await findByCode.first(trx, { codeHash, storeId, purpose });
     if (issued) deps.traces?.join("redeem", issued.id);
-    const burnt = issued && (await burnCode(trx, deps, grant, issued, trade.askAlong));
+    const burnt = issued && (await burnCode(trx, deps, grant, issued));
     if (!burnt) return whyNot(trx, deps, grant, codeHash);
     const { attempt, place } = burnt;
     const mismatch = mismatchOf(attempt, grant);
     if (mismatch) return fail(trx, attempt, mismatch.reason, withReference(mismatch.code, attempt));
     if (!place) return fail(trx, attempt, "profile_disabled");
     if (place.isEnded) return fail(trx, attempt, "session_ended");
-    const traded = await trade.work(trx, { ...burnt, place });
+    const traded = await trade(trx, { ...burnt, place });
     if ("reason" in traded) return fail(trx, attempt, traded.reason);
     return { ...traded, attempt };
   });
@@ -104,11 +105,10 @@ export async function tradeCode<T, A>(deps: TradeDeps, grant: ClientGrant, trade
 /** Only what is needed of it: a profile's row has all that its provider has published, which would be sent and parsed each time. */
 async function findUsable(
   trx: Trx,
-  { storage: { engine } }: Pick<TradeDeps, "storage">,
   { storeId, realmId, profileId }: Place,
   came: Omit<Usable, "realmId">,
 ): Promise<UsablePlace | undefined> {
-  const row = await readUsable[engine].first(trx, { ...came, realmId });
+  const row = await readUsable.first(trx, { ...came, realmId });
   if (!row) return undefined;
   return {
     realm: rulesOf(row),
@@ -129,7 +129,7 @@ async function findUsable(
 type Usable = IdpSession & SignOnDigests & Pick<Place, "realmId"> & Pick<Identity, "issuer">;
 
 /** Still the one of the issuer that has spoken: a profile may have been pointed elsewhere since. */
-const selectUsable = (db: Database, of: Usable, issuer: RawBuilder<string>) =>
+const readUsable = statement((db, of: Usable) =>
   db
     .selectFrom("oidc_profiles as profile")
     .innerJoin("authentication_realms as realm", (join) =>
@@ -151,29 +151,25 @@ const selectUsable = (db: Database, of: Usable, issuer: RawBuilder<string>) =>
     .where("profile.id", "=", of.profileId)
     .where("profile.enabled", "=", 1)
     .where("profile.flow", "=", "brokered")
-    .where(issuer, "=", of.issuer);
+    .where(jsonText(db, "profile.metadata", "issuer"), "=", of.issuer),
+);
 
-const readUsable = {
-  sqlite: statement((db, of: Usable) => selectUsable(db, of, sql`profile.metadata ->> 'issuer'`)),
-  postgres: statement((db, of: Usable) => selectUsable(db, of, sql`profile.metadata::json ->> 'issuer'`)),
-};
-
-type Burnt<A> = {
+type Burnt = {
   /** The row of before, as it is now. What the identity provider said is no longer in the database. */
   attempt: BurntAttempt;
   identity: Identity;
-  asked: A;
+  /** The customer that the identity is linked to by its own profile and issuer. */
+  linked: Tables["customers"] | undefined;
   /** Where it is traded, read after the burning: what was switched off, deleted or made stricter while we waited for our turn counts. */
   place: UsablePlace | undefined;
 };
 
-async function burnCode<A>(
+async function burnCode(
   trx: Trx,
   deps: TradeDeps,
-  { client }: ClientGrant,
+  { client, purpose }: ClientGrant,
   issued: AttemptRow,
-  askAlong: Trade<unknown, A>["askAlong"],
-): Promise<Burnt<A> | undefined> {
+): Promise<Burnt | undefined> {
   if (client && issued.realm_id !== client.realmId) return undefined;
   // Redeemed, or forgotten by an instance whose clock is ahead of ours. What was said is not said again, so there is nothing to burn.
   if (issued.identity === null) return undefined;
@@ -183,13 +179,15 @@ async function burnCode<A>(
   const tokenId = newId();
   const now = deps.clock.now();
   const digests = await digestsOf(deps.emailDigests, storeId, identity);
-  const burning = await burn.firstWithNext(trx, { id, storeId, tokenId, now });
-  const asked = await askAlong(trx, at, identity);
   const came = { ...idpSessionOf(at, identity, returnedAt(issued)), issuer: identity.issuer, ...digests };
-  const place = await findUsable(trx, deps, at, came);
-  if (!(await burning.row)) return undefined;
+  const [burnt, linked, place] = await Promise.all([
+    burn.first(trx, { id, storeId, tokenId, now }),
+    purpose === "customers" ? findLinked(trx, at, identity) : undefined,
+    findUsable(trx, at, came),
+  ]);
+  if (!burnt) return undefined;
   const attempt = { ...issued, state: "exchanged", exchanged_at: now, token_id: tokenId } as const;
-  return { attempt, identity, asked, place };
+  return { attempt, identity, linked, place };
 }
 
 type Burning = { id: string; storeId: string; tokenId: string; now: number };

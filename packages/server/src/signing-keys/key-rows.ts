@@ -85,7 +85,7 @@ export function afterOthers<T>(
   work: (trx: Trx, newest: number | undefined) => Promise<T>,
 ): Promise<T> {
   return storage.transact(async (trx) => {
-    await hold(trx, storage, [LOCK]);
+    await hold(trx, [LOCK]);
     const newest = await trx
       .selectFrom(TABLES[alg])
       .select("signs_from")

@@ -6,7 +6,7 @@ import { getAuthenticationSettings } from "../../src/contract/realms.ts";
 import { getStoreUsage } from "../../src/contract/store.ts";
 import { createLimiter } from "../../src/rate-limit/limiter.ts";
 import { createUseLog } from "../../src/rate-limit/use-log.ts";
-import { isUnavailable } from "../../src/storage/storage.ts";
+import { isUnavailable } from "../../src/storage/failures.ts";
 import { createTestApp, getToken, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";
 

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createStore, type NewStore } from "../../src/create-store.ts";
+import { isCrowded, isUnavailable } from "../../src/storage/failures.ts";
 import { connectStorage, openStorage } from "../../src/storage/open.ts";
 import type { PostgresOptions, Storage, Trx } from "../../src/storage/storage.ts";
-import { isCrowded, isUnavailable } from "../../src/storage/storage.ts";
 import { changeStore } from "../../src/stores/store.ts";
 import { handClock } from "../support/clock.ts";
 import { postgresEngine, type TestDatabase, UNHURRIED } from "../support/engines.ts";
@@ -114,7 +114,7 @@ describe("connections to PostgreSQL", () => {
     const errors = [await failure(nowhere(storage.db)), await failure(storage.transact(nowhere))];
     for (const error of errors) {
       const lines = (error as Error).stack?.split("\n").slice(1, 7).join("\n");
-      expect(lines).toContain("postgres-connection.ts");
+      expect(lines).toContain("postgres/connection.ts");
       expect(lines).not.toContain("pg-protocol");
     }
   });

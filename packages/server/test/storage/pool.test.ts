@@ -4,10 +4,10 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { issueAccessToken } from "../../src/contract/access-tokens.ts";
 import { updateApplicationKey } from "../../src/contract/application-keys.ts";
 import { metrics, ready } from "../../src/contract/service.ts";
+import { isUnavailable } from "../../src/storage/failures.ts";
 import { connectStorage, openStorage } from "../../src/storage/open.ts";
-import { ask, askWithBegin, prepareBegin } from "../../src/storage/postgres/query.ts";
 import { statement } from "../../src/storage/statement.ts";
-import { isUnavailable, type Storage } from "../../src/storage/storage.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import { touchStore } from "../../src/stores/store.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { call } from "../support/call.ts";
@@ -186,28 +186,6 @@ describe("a pool of PostgreSQL", () => {
       await everywhere(() => findAll.first(storage.db, { id: "a" }));
       await everywhere(() => findAll.first(storage.db, { id: "b" }));
       expect((await names()).filter((name) => name.startsWith("latchkey_"))).not.toHaveLength(0);
-    });
-
-    test("has the rows of each statement described once for a connection, alone and after a BEGIN", async () => {
-      let descriptions = 0;
-      const { connection } = witness as unknown as { connection: NodeJS.EventEmitter };
-      connection.on("rowDescription", () => descriptions++);
-      await prepareBegin(witness);
-      const find = { text: "select * from altered where id = $1", values: ["a"], name: "find" };
-      const write = { text: "update altered set name = name where id = $1", values: ["a"], name: "write" };
-      for (const askOne of [ask, ask, askWithBegin, ask]) {
-        const { command, rowCount, rows } = await askOne(witness, find);
-        expect({ command, rowCount, rows }).toEqual({
-          command: "SELECT",
-          rowCount: 1,
-          rows: [{ id: "a", name: "one" }],
-        });
-      }
-      expect(witness.getTransactionStatus()).toBe("T");
-      for (let run = 0; run < 2; run++)
-        expect(await ask(witness, write)).toMatchObject({ command: "UPDATE", rowCount: 1, rows: [] });
-      expect(descriptions).toBe(1);
-      await witness.query("commit");
     });
 
     test("an altered table between two runs causes no error, alone or in a transaction", async () => {

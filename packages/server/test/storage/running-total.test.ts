@@ -64,7 +64,7 @@ describe.each(engines)("the total of reservations on $name", (engine) => {
   beforeEach(async ({ skip }) => {
     if (!engine.isHere) skip("this engine is not installed");
     database = await engine.create();
-    storage = await connectStorage(database.url, UNHURRIED);
+    storage = await connectStorage(database.url, { ...UNHURRIED, patient: true });
   });
   afterEach(async () => {
     await storage?.close();

@@ -86,36 +86,69 @@ describe.each(engines)("a statement on $name", (engine) => {
     return store.id;
   };
 
-  describe("that goes with the next", () => {
-    test.each([1, 2])("runs before that statement, and has its own result (run %i)", async () => {
-      const { storage } = latchkey;
-      const storeId = await newStore();
-      const seen = await storage.transact(async (trx) => {
-        const missed = await moveHead.firstWithNext(trx, { storeId, sequence: 1 });
-        const before = await findHead.first(trx, { storeId });
-        await insertHead.later(trx, { storeId, hash: "one" });
-        const moved = await moveHead.firstWithNext(trx, { storeId, sequence: 7 });
-        const after = await findHead.first(trx, { storeId });
-        return [await missed.row, before, await moved.row, after];
-      });
-      expect(seen).toEqual([undefined, undefined, { last_sequence: 7 }, { last_hash: "one" }]);
-    });
+  describe("several of one turn in a transaction", () => {
+    test.each([1, 2])(
+      "are carried out in the order of the calls, each with its own answer (run %i)",
+      async () => {
+        const { storage } = latchkey;
+        const storeId = await newStore();
+        const seen = await storage.transact((trx) =>
+          Promise.all([
+            moveHead.first(trx, { storeId, sequence: 1 }),
+            findHead.first(trx, { storeId }),
+            insertHead.later(trx, { storeId, hash: "one" }),
+            moveHead.first(trx, { storeId, sequence: 7 }),
+            trx.selectFrom("event_heads").select("last_sequence").where("store_id", "=", storeId).execute(),
+            findHead.first(trx, { storeId }),
+          ]),
+        );
+        const moved = { last_sequence: 7 };
+        expect(seen).toEqual([undefined, undefined, undefined, moved, [moved], { last_hash: "one" }]);
+      },
+    );
 
-    test("fails the transaction, with its own error, when it fails, and all is undone", async () => {
+    test("are all undone when one fails, whose error the transaction throws", async () => {
       const { storage } = latchkey;
       const [storeId, other] = [await newStore(), await newStore()];
       await insertHead.all(storage.db, { storeId, hash: "one" });
       const none = { storeId, sequence: null as unknown as number };
+      const ends: PromiseSettledResult<unknown>[] = [];
       await expect(
         storage.transact(async (trx) => {
-          await insertHead.later(trx, { storeId: other, hash: "" });
-          const moving = await moveHead.firstWithNext(trx, none);
-          await findHead.first(trx, { storeId });
-          await moving.row;
+          const sent = [
+            insertHead.later(trx, { storeId: other, hash: "" }),
+            findHead.first(trx, { storeId }),
+            moveHead.first(trx, none),
+            findHead.first(trx, { storeId }),
+          ];
+          ends.push(...(await Promise.allSettled(sent)));
+          await Promise.all(sent);
         }),
       ).rejects.toThrow(/not.null/i);
+      const isPostgres = engine.name === "postgres";
+      const last = isPostgres ? "rejected" : "fulfilled";
+      expect(ends.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected", last]);
+      // The server has skipped it (in_failed_sql_transaction).
+      if (isPostgres) expect(ends[3]).toMatchObject({ reason: { code: "25P02" } });
       const heads = await storage.db.selectFrom("event_heads").select("last_hash").execute();
       expect(heads).toEqual([{ last_hash: "one" }]);
+    });
+
+    test("are refused when the transaction has ended, and are in no other", async () => {
+      const { storage } = latchkey;
+      const [storeId, other] = [await newStore(), await newStore()];
+      let late: Promise<unknown> = Promise.resolve();
+      const failed = storage.transact(async (trx) => {
+        late = new Promise(setImmediate).then(() => insertHead.all(trx, { storeId, hash: "late" }));
+        late.catch(() => {});
+        throw new Error("changed my mind");
+      });
+      // On SQLite both share a commit.
+      const beside = storage.transact((trx) => insertHead.later(trx, { storeId: other, hash: "one" }));
+      await expect(failed).rejects.toThrow("changed my mind");
+      await expect(late).rejects.toThrow(/transaction (has ended|is already rolled back)/i);
+      await beside;
+      expect(await findHead.first(storage.db, { storeId })).toBeUndefined();
     });
   });
 

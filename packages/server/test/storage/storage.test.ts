@@ -10,10 +10,11 @@ import { createLastUsed } from "../../src/rate-limit/last-used.ts";
 import { findRealm } from "../../src/realms/realm.ts";
 import { getSettings } from "../../src/realms/settings.ts";
 import { forgetStrangers } from "../../src/sign-on-records/forget-records.ts";
+import { isUnavailable } from "../../src/storage/failures.ts";
 import { hasTables, migrate, migrations } from "../../src/storage/migrate.ts";
 import type { Migration } from "../../src/storage/migration.ts";
 import { connectStorage, openStorage } from "../../src/storage/open.ts";
-import { isUnavailable, type Storage } from "../../src/storage/storage.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import type { Tables } from "../../src/storage/tables.ts";
 import { changeStore, findStore } from "../../src/stores/store.ts";
 import { handClock } from "../support/clock.ts";
@@ -64,7 +65,7 @@ describe.each(engines)("storage on $name", (engine) => {
     return storage;
   };
   const connect = async () => {
-    const storage = await connectStorage(database.url, UNHURRIED);
+    const storage = await connectStorage(database.url, { ...UNHURRIED, patient: true });
     opened.push(storage);
     return storage;
   };

@@ -195,7 +195,7 @@ describe.each(engines)("on $name", (engine) => {
       // An instance that delivers nothing has numbered the events.
       const { storage, clock } = hooks.latchkey;
       const mark = async (...[trx, numberedOf]: Parameters<Deliverer["mark"]>) =>
-        void (await markStores(trx, storage, numberedOf, clock.now()));
+        void (await markStores(trx, numberedOf, clock.now()));
       await createSequencer({ storage, clock, publicUrl: "https://keys.example", mark }).run();
       const json = { data: { type: "integration", observes: ["customer.deleted", "customer.created"] } };
       await hooks.store.call(updateIntegration, { ids: { id }, json });

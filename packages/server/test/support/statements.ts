@@ -1,4 +1,5 @@
 import { CompiledQuery, type DatabaseConnection, type QueryExecutor, sql } from "kysely";
+import { mayPostpone } from "../../src/storage/statement.ts";
 import type { Database, Storage } from "../../src/storage/storage.ts";
 
 /** The same storage; `onStatement` gets each statement before it is sent, and its error goes to the sender. */
@@ -38,6 +39,12 @@ const watchConnection = (
     return connection.executeQuery(query);
   },
   streamQuery: (query, size) => connection.streamQuery(query, size),
+  ...(mayPostpone(connection) && {
+    async executeLater(query: CompiledQuery) {
+      onStatement(query);
+      return connection.executeLater(query);
+    },
+  }),
 });
 
 /** Statements that only begin or end a transaction. */

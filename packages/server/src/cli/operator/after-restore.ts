@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { sql } from "kysely";
 import { rotateSecret } from "../../application-keys/secret.ts";
 import { readDatabaseUrl, readDatabaseUrlOf } from "../../config.ts";
 import { byOperator } from "../../events/event.ts";
@@ -8,7 +7,13 @@ import { operatorFault, usageFault } from "../../lib/operator-fault.ts";
 import { type Ended, endWhatCameBack } from "../../restore/after-restore.ts";
 import { type CarriedOver, carryOver } from "../../restore/carry-over.ts";
 import { hasTables } from "../../storage/migrate.ts";
-import { connectStorage, inWords, isSameDatabase, refuseMissingFile } from "../../storage/open.ts";
+import {
+  connectStorage,
+  inWords,
+  isSameDatabase,
+  isSameServersDatabase,
+  refuseMissingFile,
+} from "../../storage/open.ts";
 import { isStrange } from "../../storage/sqlite/backup.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { ifGiven } from "../options.ts";
@@ -92,17 +97,6 @@ export async function carryFrom(deps: Deps, replacedUrl: string): Promise<Carrie
 }
 
 const ITSELF = "--replaced names the database itself, and not the one that was there before the restore";
-
-/** The same server can be named localhost, by its address, or by a pooler. */
-async function isSameServersDatabase(one: Storage, other: Storage): Promise<boolean> {
-  if (one.engine === "sqlite" || other.engine === "sqlite") return false;
-  const { PLACE } = await import("../../storage/postgres/changes.ts");
-  const place = sql.raw<string>(PLACE).as("place");
-  const [mine, theirs] = await Promise.all(
-    [one, other].map(({ db }) => db.selectNoFrom(place).executeTakeFirstOrThrow()),
-  );
-  return mine?.place === theirs?.place;
-}
 
 type NewSecret = { store_id: string; application_key_id: string; client_id: string; client_secret: string };
 

@@ -15,7 +15,8 @@ import {
 import { toIso } from "../../lib/clock.ts";
 import { readJws } from "../../lib/jws.ts";
 import { operatorFault, usageFault } from "../../lib/operator-fault.ts";
-import { isUnavailable, type Storage } from "../../storage/storage.ts";
+import { isUnavailable } from "../../storage/failures.ts";
+import type { Storage } from "../../storage/storage.ts";
 import { ifGiven, readWhole } from "../options.ts";
 import { createProgress } from "../progress.ts";
 import { fromStore, requireStore } from "./require-store.ts";

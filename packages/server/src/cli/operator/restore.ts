@@ -7,7 +7,7 @@ import type { Ended } from "../../restore/after-restore.ts";
 import type { CarriedOver } from "../../restore/carry-over.ts";
 import { openStorage } from "../../storage/open.ts";
 import { prepareCopy, removeDatabase, takePlace } from "../../storage/sqlite/backup.ts";
-import { makeFolder, takeLock } from "../../storage/sqlite/sqlite.ts";
+import { makeFolder, takeLock } from "../../storage/sqlite/files.ts";
 import { carryFrom, describeEnded, endAll, endedAsJson, NOT_THE_SAME } from "./after-restore.ts";
 import {
   carriedAsJson,

@@ -9,7 +9,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { operatorFault } from "../../lib/operator-fault.ts";
 import { startService } from "../../main.ts";
 import { removeDatabase } from "../../storage/sqlite/backup.ts";
-import { makeFolder, takeLock } from "../../storage/sqlite/sqlite.ts";
+import { makeFolder, takeLock } from "../../storage/sqlite/files.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { DEFAULT_RATE_LIMIT, findStore } from "../../stores/store.ts";
 import { confirm } from "../operator/confirm.ts";

@@ -5,7 +5,7 @@ import { Problem } from "../../contract/problem.ts";
 import { beginErasure, type Erasure, isInLog } from "../../events/erase.ts";
 import { byCaller } from "../../events/event.ts";
 import { noteEvents } from "../../events/note.ts";
-import { forChange } from "../../storage/for-change.ts";
+import { forChange } from "../../storage/engine.ts";
 import { hold } from "../../storage/hold.ts";
 import type { Database, Trx } from "../../storage/storage.ts";
 import type { Tables } from "../../storage/tables.ts";
@@ -32,7 +32,7 @@ export async function eraseCustomer(
   await emailDigests.ready();
   await thinOutTokens(deps, { storeId, customerId });
   const erasure = await storage.transact(async (trx): Promise<Erasure> => {
-    const known = await holdPerson(trx, deps, storeId, customerId);
+    const known = await holdPerson(trx, storeId, customerId);
     const record = await findRecord(trx, person);
     if (!known && !record && !(await isInLog(trx, person))) throw new Problem("customer_not_found");
     await trx
@@ -60,30 +60,24 @@ export async function eraseCustomer(
 type KnownPerson = { customer: Customer; identities: Tables["customer_identities"][] };
 
 /**
- * Takes the locks of `holdIdentity`, in the same order. So a sign-on of this person either commits before, and its rows are erased, or
+ * Takes the locks of `findLinked`, in the same order. So a sign-on of this person either commits before, and its rows are erased, or
  * begins after, and finds the digests.
  */
-async function holdPerson(
-  trx: Trx,
-  { storage }: Pick<EraseDeps, "storage">,
-  storeId: string,
-  customerId: string,
-): Promise<KnownPerson | undefined> {
+async function holdPerson(trx: Trx, storeId: string, customerId: string): Promise<KnownPerson | undefined> {
   const found = await readPerson(trx, storeId, customerId);
   if (!found) return undefined;
   for (const { profile_id, issuer, subject } of found.identities) {
     const identity = { issuer, subject, email: found.customer.email };
-    await hold(trx, storage, namesOf({ storeId, profileId: profile_id }, identity));
+    await hold(trx, namesOf({ storeId, profileId: profile_id }, identity));
   }
-  if (found.identities.length === 0)
-    await hold(trx, storage, [`email ${storeId} ${found.customer.email_key}`]);
+  if (found.identities.length === 0) await hold(trx, [`email ${storeId} ${found.customer.email_key}`]);
   // Reads the person again under the locks, because identities and address may have changed before.
   const row = trx
     .selectFrom("customers")
     .select("id")
     .where("store_id", "=", storeId)
     .where("id", "=", customerId);
-  await forChange(storage, row).execute();
+  await forChange(trx, row).execute();
   return readPerson(trx, storeId, customerId);
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { atMost } from "../../storage/at-most.ts";
 import { inBatches } from "../../storage/batches.ts";
 import { ROUND } from "../../storage/delete-old.ts";
-import { forChange } from "../../storage/for-change.ts";
+import { forChange } from "../../storage/engine.ts";
 import type { Database, Storage } from "../../storage/storage.ts";
 import { keepDigests } from "./erased-digests.ts";
 
@@ -33,7 +33,7 @@ export async function eraseOwnRecords(deps: Deps, erasure: Erasure): Promise<Era
         .orderBy("started_at")
         .orderBy("id")
         .limit(atMost(limit));
-      const found = await forChange(storage, some).execute();
+      const found = await forChange(trx, some).execute();
       if (found.length === 0) return 0;
       const digests = found.map(({ email_digest }) => email_digest).filter((digest) => digest !== null);
       await keepDigests(trx, erasure, [...new Set(digests)]);

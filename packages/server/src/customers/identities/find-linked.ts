@@ -1,12 +1,11 @@
 import type { SelectQueryBuilder } from "kysely";
 import { emailOf } from "../../lib/email-address.ts";
 import { atMost } from "../../storage/at-most.ts";
+import { forKeyShare } from "../../storage/engine.ts";
 import { hold } from "../../storage/hold.ts";
 import { statement } from "../../storage/statement.ts";
-import type { Database, Storage, Trx } from "../../storage/storage.ts";
+import type { Database, Trx } from "../../storage/storage.ts";
 import type { Tables } from "../../storage/tables.ts";
-
-type Deps = { storage: Pick<Storage, "engine"> };
 
 /** The claims of an identity provider about the person who signs in. */
 export type ForeignIdentity = {
@@ -30,25 +29,23 @@ export type LinkingProfile = {
   former_issuers: readonly { issuer: string; clientId: string }[];
 };
 
-/** Whom an identity is linked to by its own profile and issuer. */
-export type Held = { row: Promise<Tables["customers"] | undefined> };
-
 /**
- * Locks the identity (against the same person's other tabs) and the address (against another identity with it), so that sign-ons of
- * unrelated people do not wait for each other. Always in this order, so that two of them cannot deadlock. Then asks whom the identity
- * is linked to, which so sees what a first sign-on in another tab has committed; the answer comes with that to the next statement.
- * Whom it names stays until the transaction ends: on PostgreSQL whoever deletes the row waits; on SQLite there is one transaction
- * at a time.
+ * Locks the identity (against the same person's other tabs) and the address (against another identity with it), always in this order,
+ * so that two sign-ons cannot deadlock and unrelated people do not wait for each other. Behind the locks it finds the customer that the
+ * identity is linked to by its own profile and issuer, also one that a first sign-on in another tab has just committed. The customer
+ * cannot be deleted until the transaction ends.
  */
-export async function holdIdentity(
+export async function findLinked(
   trx: Trx,
-  { storage }: Deps,
   { storeId, profileId }: { storeId: string; profileId: string },
   identity: ForeignIdentity,
-): Promise<Held> {
+): Promise<Tables["customers"] | undefined> {
   const { issuer, subject } = identity;
-  await hold(trx, storage, namesOf({ storeId, profileId }, identity));
-  return findOwn[storage.engine].firstWithNext(trx, { storeId, profileId, issuer, subject });
+  const [, linked] = await Promise.all([
+    hold(trx, namesOf({ storeId, profileId }, identity)),
+    findOwn.first(trx, { storeId, profileId, issuer, subject }),
+  ]);
+  return linked;
 }
 
 /** The names of the locks for an identity, in the order in which they are taken. */
@@ -63,12 +60,11 @@ export const namesOf = (
 /** The customer that the identity was linked to under a former profile or a former issuer of this profile. */
 export async function findFormer(
   trx: Trx,
-  { storage: { engine } }: Deps,
   through: LinkingProfile,
   identity: ForeignIdentity,
 ): Promise<Tables["customers"] | undefined> {
   if (through.former_profile_ids.length === 0 && through.former_issuers.length === 0) return undefined;
-  return withCustomer(linkedTo(trx, through, identity), engine).executeTakeFirst();
+  return withCustomer(trx, linkedTo(trx, through, identity)).executeTakeFirst();
 }
 
 type Identities = SelectQueryBuilder<
@@ -77,7 +73,7 @@ type Identities = SelectQueryBuilder<
   object
 >;
 
-function withCustomer(identities: Identities, engine: Storage["engine"]) {
+function withCustomer(db: Database, identities: Identities) {
   const row = identities
     .innerJoin("customers as customer", (join) =>
       join
@@ -85,7 +81,7 @@ function withCustomer(identities: Identities, engine: Storage["engine"]) {
         .onRef("customer.id", "=", "identity.customer_id"),
     )
     .selectAll("customer");
-  return engine === "postgres" ? row.forKeyShare("customer") : row;
+  return forKeyShare(db, row, "customer");
 }
 
 export type Own = { storeId: string; profileId: string; issuer: string; subject: string };
@@ -98,10 +94,7 @@ const own = (db: Database, { storeId, profileId, issuer, subject }: Own) =>
     .where("identity.issuer", "=", issuer)
     .where("identity.subject", "=", subject);
 
-const findOwn = {
-  sqlite: statement((db, of: Own) => withCustomer(own(db, of), "sqlite")),
-  postgres: statement((db, of: Own) => withCustomer(own(db, of), "postgres")),
-};
+const findOwn = statement((db, of: Own) => withCustomer(db, own(db, of)));
 
 /**
  * Finds the identity under the profile or its former profiles, and under its present or former issuers. The profile's own rows come first,

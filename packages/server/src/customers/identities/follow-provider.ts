@@ -4,16 +4,16 @@ import type { Clock } from "../../lib/clock.ts";
 import { emailOf } from "../../lib/email-address.ts";
 import type { RealmRules } from "../../realms/realm.ts";
 import { atMost } from "../../storage/at-most.ts";
+import { cameSecond, isUniqueViolation } from "../../storage/failures.ts";
 import { hold } from "../../storage/hold.ts";
 import { laterThan } from "../../storage/later-than.ts";
-import type { Storage, Trx } from "../../storage/storage.ts";
-import { cameSecond, isUniqueViolation } from "../../storage/unique-violation.ts";
+import type { Trx } from "../../storage/storage.ts";
 import { type CustomerRow, customerOf } from "../customer.ts";
 import { customerEvent } from "../events.ts";
 import { customerResource } from "../resource.ts";
 import type { ForeignIdentity } from "./find-linked.ts";
 
-type Deps = { clock: Clock; storage: Pick<Storage, "engine"> };
+type Deps = { clock: Clock };
 
 /** Updates name and e-mail of a known customer to the provider's claims. Returns the event, or undefined if nothing has changed. */
 export async function followProvider(
@@ -23,7 +23,7 @@ export async function followProvider(
   identity: ForeignIdentity,
   known: CustomerRow,
 ): Promise<EventDraft | undefined> {
-  const changed = await emailAfter(trx, deps, realm, identity, known);
+  const changed = await emailAfter(trx, realm, identity, known);
   // settle-identity.ts names a customer without a name claim by the address. Such a name follows the address.
   const standIn = known.name === known.email ? changed.email : undefined;
   const name = identity.name ?? standIn ?? known.name;
@@ -59,7 +59,6 @@ export async function followProvider(
  */
 async function emailAfter(
   trx: Trx,
-  deps: Deps,
   { duplicate_email_policy: duplicateEmailPolicy }: RealmRules,
   identity: ForeignIdentity,
   known: CustomerRow,
@@ -72,7 +71,7 @@ async function emailAfter(
   const keepsApart = duplicateEmailPolicy !== "allowed";
   const hasPassword = known.password_hash !== null;
   if (keepsApart || hasPassword) {
-    await hold(trx, deps.storage, [`email ${known.store_id} ${email.key}`]);
+    await hold(trx, [`email ${known.store_id} ${email.key}`]);
     const others = await listOthers(trx, known, email.key);
     const isTaken = others.some(
       (other) => (keepsApart && other.email_verified === 1) || (hasPassword && other.password_hash !== null),

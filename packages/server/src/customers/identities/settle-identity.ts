@@ -4,23 +4,17 @@ import { type EmailAddress, emailOf } from "../../lib/email-address.ts";
 import { newId } from "../../lib/ids.ts";
 import type { RealmRules } from "../../realms/realm.ts";
 import { atMost } from "../../storage/at-most.ts";
+import { forKeyShare } from "../../storage/engine.ts";
 import { statement } from "../../storage/statement.ts";
-import type { Database, Storage, Trx } from "../../storage/storage.ts";
+import type { Database, Trx } from "../../storage/storage.ts";
 import type { Tables } from "../../storage/tables.ts";
 import { type Customer, insertCustomer } from "../customer.ts";
 import { customerEvent } from "../events.ts";
 import { asksForProven, type LinkPolicy, type LinkReason, link, refusesNobody } from "./decide-link.ts";
-import {
-  type ForeignIdentity,
-  findFormer,
-  type Held,
-  type LinkingProfile,
-  linkedTo,
-  type Own,
-} from "./find-linked.ts";
+import { type ForeignIdentity, findFormer, type LinkingProfile, linkedTo, type Own } from "./find-linked.ts";
 import { followProvider } from "./follow-provider.ts";
 
-type Deps = { clock: Clock; storage: Pick<Storage, "engine"> };
+type Deps = { clock: Clock };
 
 export const findLinkedCustomerId = async (
   db: Database,
@@ -55,17 +49,17 @@ const policyOf = (
 /** `happened`: the events of the changes, which `issueToken` writes. */
 type SettledIdentity = { customerId: string; happened: readonly EventDraft[] };
 
-/** Finds the customer of an identity that `holdIdentity` has locked. Links or creates the customer if there is none. */
+/** Finds the customer of an identity, or links or creates one. `linked` is the result of `findLinked` in the same transaction. */
 export async function settleIdentity(
   trx: Trx,
   deps: Deps,
   place: { profile: LinkingProfile; realm: RealmRules; wasErased: boolean },
   identity: ForeignIdentity,
-  held: Held,
+  linked: Tables["customers"] | undefined,
 ): Promise<SettledIdentity | { reason: LinkReason | "person_erased" }> {
   const { profile: through, realm } = place;
   const email = emailOf(identity);
-  const known = (await held.row) ?? (await findFormer(trx, deps, through, identity));
+  const known = linked ?? (await findFormer(trx, through, identity));
   if (known !== undefined) return settleKnown(trx, deps, realm, identity, known);
   // A sign-on that began before an erasure must not create the person again. One that begins afterwards can.
   if (place.wasErased) return { reason: "person_erased" };
@@ -75,12 +69,12 @@ export async function settleIdentity(
   if (decision.action === "refuse") return { reason: decision.reason };
   // If that customer has just been deleted, decides again without that customer.
   const isFound = decision.action !== "create";
-  if (isFound && !(await holdCustomer(trx, deps, through.store_id, decision.customerId)))
-    return settleIdentity(trx, deps, place, identity, held);
+  if (isFound && !(await holdCustomer(trx, through.store_id, decision.customerId)))
+    return settleIdentity(trx, deps, place, identity, undefined);
   const made = isFound ? undefined : await createCustomer(trx, deps, through, identity, email);
   const customerId = isFound ? decision.customerId : (made as Customer).id;
-  const linked = await insertIdentity(trx, deps, through, identity, customerId);
-  return { customerId, happened: [...(made ? [customerEvent("customer.created", made)] : []), linked] };
+  const added = await insertIdentity(trx, deps, through, identity, customerId);
+  return { customerId, happened: [...(made ? [customerEvent("customer.created", made)] : []), added] };
 }
 
 async function settleKnown(
@@ -96,19 +90,13 @@ async function settleKnown(
 }
 
 /** Locks the row of the customer until the commit. Returns false if the row is gone. */
-async function holdCustomer(
-  trx: Trx,
-  { storage }: Deps,
-  storeId: string,
-  customerId: string,
-): Promise<boolean> {
+async function holdCustomer(trx: Trx, storeId: string, customerId: string): Promise<boolean> {
   const row = trx
     .selectFrom("customers")
     .select("id")
     .where("store_id", "=", storeId)
     .where("id", "=", customerId);
-  const held = storage.engine === "postgres" ? row.forKeyShare() : row;
-  return (await held.executeTakeFirst()) !== undefined;
+  return (await forKeyShare(trx, row).executeTakeFirst()) !== undefined;
 }
 
 /** Customers whose address the back office or a provider of this realm has verified. Providers of other realms are not trusted here. */

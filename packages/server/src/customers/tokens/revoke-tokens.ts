@@ -6,7 +6,7 @@ import { noteEvents } from "../../events/note.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { atMost } from "../../storage/at-most.ts";
 import { deleteOld } from "../../storage/delete-old.ts";
-import { forChange } from "../../storage/for-change.ts";
+import { forChange } from "../../storage/engine.ts";
 import type { Database, Storage, Trx } from "../../storage/storage.ts";
 import type { Tables } from "../../storage/tables.ts";
 import { getCustomer } from "../customer.ts";
@@ -100,7 +100,7 @@ export async function thinOutForRevocation(deps: Deps, by: By, tokens: TokenSele
 async function revokeInParts(deps: Deps, by: By, tokens: TokenSelection): Promise<void> {
   const revokeSome = async (trx: Trx) => {
     // Locks the rows that it chooses. A row that another transaction deletes meanwhile is left out, so a smaller number means the end.
-    const some = forChange(deps.storage, idsOf(trx, by, tokens).limit(atMost(REVOKED_AT_ONCE)));
+    const some = forChange(trx, idsOf(trx, by, tokens).limit(atMost(REVOKED_AT_ONCE)));
     const revoked = await trx
       .deleteFrom("customer_tokens")
       .where("store_id", "=", by.storeId)

@@ -9,7 +9,7 @@ export const formerProfiles: Migration = {
       .alterTable("oidc_profiles")
       .addColumn("former_profile_ids", "text", (c) => c.notNull().defaultTo("[]"))
       .execute();
-    // What a deleted profile had taken over itself, for whoever takes over that one.
+    // The profiles that a deleted profile had taken over, for the profile that takes over the deleted one.
     await trx.schema
       .createTable("deleted_profiles")
       .addColumn("id", "text", (c) => c.primaryKey())

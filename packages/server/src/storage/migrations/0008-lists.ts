@@ -21,7 +21,7 @@ export const lists: Migration = {
       const only = where ? ` where ${where}` : "";
       await sql.raw(`create index ${name} on ${table} (${columns})${only}`).execute(trx);
     }
-    // On PostgreSQL nobody reads a table from then on until the migration ends: so at its very end.
+    // On PostgreSQL this locks the table against reads until the migration ends, so it comes last.
     for (const { instead } of indexes) if (instead) await trx.schema.dropIndex(instead).execute();
   },
 };

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Migration } from "../migration.ts";
 import type { Storage, Trx } from "../storage.ts";
 
-/** What grows with a store is no longer summed up, nor searched through: totals, and indexes for what was found without. */
+/** Totals instead of sums over all rows of a store, and indexes instead of scans. */
 export const runningTotals: Migration = {
   version: 9,
   name: "running totals",

@@ -14,7 +14,7 @@ export const events: Migration = {
     await makeEvents(trx, engine);
     await makeHeads(trx);
     await makeErasures(trx);
-    // What was last told of an identity provider's health, by whichever instance saw it change.
+    // The health of an identity provider that was last reported, by any instance.
     await trx.schema.alterTable("oidc_profiles").addColumn("told_health", "text").execute();
   },
 };
@@ -89,7 +89,7 @@ async function makeHeads(trx: Trx): Promise<void> {
     .execute();
 }
 
-/** Erasures that have begun and are not done: whoever was interrupted, the next goes on. */
+/** Erasures that have begun and are not done: after an interruption, the next run goes on. */
 async function makeErasures(trx: Trx): Promise<void> {
   await trx.schema
     .createTable("event_erasures")

@@ -66,7 +66,7 @@ async function makeIntegrations(trx: Trx): Promise<void> {
     .execute();
 }
 
-/** One for each event and integration, without the event itself: that is read from the log when it is sent. */
+/** A row for each event and integration, without the event itself, which is read from the log when it is sent. */
 async function makeDeliveries(trx: Trx): Promise<void> {
   await trx.schema
     .createTable("integration_deliveries")

@@ -23,7 +23,7 @@ export const facts: Migration = {
       .addColumn("name", "text", (c) => c.primaryKey())
       .addColumn("sealed_key", "text", (c) => c.notNull())
       .execute();
-    // Under which address the records of somebody who is being erased are found.
+    // The address by which an erasure finds a person's records.
     await trx.schema.alterTable("event_erasures").addColumn("email_digest", "text").execute();
   },
 };

@@ -35,7 +35,7 @@ export const members: Migration = {
   },
 };
 
-/** No foreign key to the profile that somebody is bound through: the binding outlives it, and then lets nobody in. */
+/** No foreign key to the profile that a member is bound through: the binding outlives the profile, and then allows no sign-in. */
 async function makeMembers(trx: Trx): Promise<void> {
   await trx.schema
     .createTable("members")

@@ -1,6 +1,6 @@
 import type { Migration } from "../migration.ts";
 
-/** What is known of identity providers beyond their documents. The release before neither reads nor minds these columns. */
+/** Facts about identity providers beyond their documents. The release before ignores these columns. */
 export const providers: Migration = {
   version: 16,
   name: "providers",
@@ -17,7 +17,7 @@ export const providers: Migration = {
     await trx.schema.alterTable("oidc_profiles").addColumn("refused_logout", "text").execute();
     // Null, as the release before writes it: always.
     await trx.schema.alterTable("authentication_realms").addColumn("profile_updates", "text").execute();
-    // What the identity provider answered when a sign-on failed there.
+    // The identity provider's error answer to a failed sign-on.
     await trx.schema.alterTable("sign_ons").addColumn("idp_answer", "text").execute();
   },
 };

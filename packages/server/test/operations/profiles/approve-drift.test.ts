@@ -1,6 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Caller } from "../../../src/contract/caller.ts";
-import { approveDrift, deleteProfile, getProfile, updateProfile } from "../../../src/contract/oidc-profiles.ts";
+import {
+  approveDrift,
+  deleteProfile,
+  getProfile,
+  updateProfile,
+} from "../../../src/contract/oidc-profiles.ts";
 import { createEgress } from "../../../src/egress/egress.ts";
 import * as approval from "../../../src/profiles/approve-drift.ts";
 import { type Calls, createCalls } from "../../../src/profiles/calls.ts";

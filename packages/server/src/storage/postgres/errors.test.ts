@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { answered } from "./connection.ts";
+import { answered } from "./errors.ts";
 
 /** The whole process stands still, timers and sockets with it. */
 const standStill = (ms: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
