@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createStore, getToken, serve } from "../e2e/running.ts";
 import { forgetExpiredTokens } from "../packages/server/src/customers/tokens/customer-token.ts";
 import { steadyClock } from "../packages/server/src/lib/clock.ts";
-import { forgetOldAttempts } from "../packages/server/src/sign-on/code.ts";
+import { forgetOldAttempts } from "../packages/server/src/sign-on/claim-attempt.ts";
 import { tidyRecords } from "../packages/server/src/sign-on-records/forget-records.ts";
 import { openStorage } from "../packages/server/src/storage/open.ts";
 import { latchkey } from "../packages/server/test/support/command.ts";

@@ -1,9 +1,9 @@
 import { createStore } from "../packages/server/src/create-store.ts";
 import { steadyClock } from "../packages/server/src/lib/clock.ts";
 import { newId } from "../packages/server/src/lib/ids.ts";
+import { addUpTallies } from "../packages/server/src/sign-on-records/add-up-statistics.ts";
 import { readStatistics } from "../packages/server/src/sign-on-records/read-statistics.ts";
-import { createRecorder } from "../packages/server/src/sign-on-records/record.ts";
-import { addUpTallies } from "../packages/server/src/sign-on-records/statistics.ts";
+import { createRecorder } from "../packages/server/src/sign-on-records/recorder.ts";
 import { openStorage } from "../packages/server/src/storage/open.ts";
 import type { Storage } from "../packages/server/src/storage/storage.ts";
 import { openPlaces } from "./places.ts";

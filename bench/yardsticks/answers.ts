@@ -60,9 +60,7 @@ export const keyAnswer = (where: Where, row: KeyRow) =>
     last_used_at: row.last_used_at,
     created_at: row.created_at,
     updated_at: row.updated_at,
-    secrets: [
-      { created_at: row.secret_created_at, last_used_at: row.secret_last_used_at, expires_at: null },
-    ],
+    secrets: [{ created_at: row.secret_created_at, last_used_at: row.secret_last_used_at, expires_at: null }],
   });
 
 export const customerAnswer = (where: Where, row: Tables["customers"]) =>

@@ -60,7 +60,7 @@ import { getIntegration, listIntegrations } from "./integrations/integration.ts"
 import { replayEvents } from "./integrations/replay.ts";
 import * as hook from "./integrations/resource.ts";
 import { testIntegration } from "./integrations/test-message.ts";
-import { endIdpSession } from "./logout/logout.ts";
+import { endIdpSession } from "./logout/backchannel-logout.ts";
 import { createMember, deleteMember, updateMember } from "./members/administer.ts";
 import { eraseMember } from "./members/erase.ts";
 import { getMember, listMembers } from "./members/member.ts";
@@ -78,7 +78,7 @@ import {
   writeProfileList,
 } from "./profiles/resource.ts";
 import { endSession, signedOut } from "./realm-provider/end-session.ts";
-import { describeRealm, redeemForClient } from "./realm-provider/provider.ts";
+import { describeRealm, redeemForClient } from "./realm-provider/redeem-for-client.ts";
 import { revokeAtRealm } from "./realm-provider/revoke-at-realm.ts";
 import { readUserinfo } from "./realm-provider/userinfo.ts";
 import { createRealm, deleteRealm, updateRealm } from "./realms/administer.ts";
@@ -90,8 +90,8 @@ import { callback } from "./sign-on/callback.ts";
 import { issueCustomerToken } from "./sign-on/issue-customer-token.ts";
 import { redeemForMember } from "./sign-on/redeem-for-member.ts";
 import { beginTest, offerTest } from "./sign-on/test-sign-on.ts";
-import { getSignOn, listSignOns, presentSignOn, presentSignOnList } from "./sign-on-records/list.ts";
 import { readStatistics } from "./sign-on-records/read-statistics.ts";
+import { getSignOn, listSignOns, presentSignOn, presentSignOnList } from "./sign-on-records/resource.ts";
 import { updateStore } from "./stores/administer.ts";
 import { showStore, showStoreById } from "./stores/resource.ts";
 

@@ -137,7 +137,7 @@ export const isLongAgo = ({ clock }: Pick<Deps, "clock">, { askedAt }: Pick<Eras
   askedAt <= clock.now() - NOTED_MS;
 
 /**
- * Instances keep records of sign-ons in memory for a second (sign-on-records/record.ts): a round after this time finds those, too, also where
+ * Instances keep records of sign-ons in memory for a second (sign-on-records/recorder.ts): a round after this time finds those, too, also where
  * it was asked for by the slowest clock and the round goes by the fastest.
  */
 const NOTED_MS = 5000 + 2 * MAX_CLOCK_DIFFERENCE_MS;

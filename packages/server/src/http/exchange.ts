@@ -10,7 +10,7 @@ import { sourceOf, type TrustedProxies } from "../lib/source-address.ts";
 import { type Answer, headerOf, type Pieces, type Received } from "./message.ts";
 import { pageHeaders, type Reader } from "./pages/frame.ts";
 import { languageOf, uiLocalesOf } from "./pages/language.ts";
-import { problemPage } from "./pages/pages.ts";
+import { problemPage } from "./pages/shopper-pages.ts";
 import { oauthProblemBody, problemBody, problemHeaders, toProblem } from "./problem-response.ts";
 import { targetOf } from "./target.ts";
 

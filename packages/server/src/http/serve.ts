@@ -16,7 +16,7 @@ import {
 import { corsHeaders, preflightHeaders, securityHeaders } from "./headers.ts";
 import { type Answer, headerOf, type Received, type Serve } from "./message.ts";
 import { pageHeaders, type Reader } from "./pages/frame.ts";
-import { choicePage, signedOutPage, signInsEndedPage, signOutPage } from "./pages/pages.ts";
+import { choicePage, signedOutPage, signInsEndedPage, signOutPage } from "./pages/shopper-pages.ts";
 import { ADMINISTRATOR, testPage } from "./pages/test-page.ts";
 import { createPaths } from "./paths.ts";
 import { readForm } from "./read-body.ts";

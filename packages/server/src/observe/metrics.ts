@@ -13,7 +13,7 @@ import type { Calls, OnCall } from "../profiles/calls.ts";
 import type { Cap } from "../rate-limit/cap.ts";
 import type { Limiter } from "../rate-limit/limiter.ts";
 import type { UseLog } from "../rate-limit/use-log.ts";
-import type { CountSignOn, Recorder } from "../sign-on-records/record.ts";
+import type { CountSignOn, Recorder } from "../sign-on-records/recorder.ts";
 import type { Storage } from "../storage/storage.ts";
 
 /** Which release runs here, on what: a rollout is seen in it, and joined to every other figure by its instance. */

@@ -16,7 +16,7 @@ import { shopOf } from "../realms/shop.ts";
 import { contextOf, digest } from "../sign-on/attempt.ts";
 import type { SigningKeys } from "../signing-keys/signing-keys.ts";
 import type { Storage } from "../storage/storage.ts";
-import { askToSignOut } from "./sign-out-question.ts";
+import { askToSignOut } from "./confirm-sign-out.ts";
 
 type Deps = { publicUrl: string; storage: Storage; clock: Clock; keyring: Keyring; signingKeys: SigningKeys };
 type Ids = { store: string; realm: string };

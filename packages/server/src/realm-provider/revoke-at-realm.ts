@@ -5,7 +5,7 @@ import { deleteToken, findLiving, type VerifyDeps } from "../customers/tokens/cu
 import { byCustomer, byKey } from "../events/event.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import { getCustomerRealm } from "../realms/realm.ts";
-import { knowClient } from "./provider.ts";
+import { knowClient } from "./redeem-for-client.ts";
 
 type RevocationRequest = {
   authorization: string | undefined;

@@ -8,8 +8,8 @@ import { type Clock, toIso } from "../lib/clock.ts";
 import { atMost } from "../storage/at-most.ts";
 import { statement } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";
+import { STEPS, type Step, startOf } from "./add-up-statistics.ts";
 import { type Figures, percentile } from "./figures.ts";
-import { STEPS, type Step, startOf } from "./statistics.ts";
 
 type Query = Input<typeof contract.getSignOnStatistics>["query"];
 type Answer = Output<typeof contract.getSignOnStatistics>;

@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import { forIds, insertRows } from "../storage/insert-rows.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
+import { insertTallies } from "./add-up-statistics.ts";
 import { createTallies } from "./figures.ts";
-import { insertTallies } from "./statistics.ts";
 
 /** How records reach the database, in the transaction that also notes what they change in the figures. */
 

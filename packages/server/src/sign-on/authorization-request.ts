@@ -3,7 +3,7 @@ import type { SignOnReason } from "../contract/sign-on-reasons.ts";
 import type { Parameters } from "../lib/query-parameters.ts";
 import { grantedScope } from "../realms/scopes.ts";
 import { isChallenge, NO_CHALLENGE } from "./attempt.ts";
-import { signOnProblem } from "./exits.ts";
+import { signOnProblem } from "./refuse.ts";
 
 /** What a storefront asks for at authorize, once its client and redirect URI are trusted. */
 

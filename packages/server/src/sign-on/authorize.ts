@@ -16,15 +16,15 @@ import type { Realm } from "../realms/realm.ts";
 import { isAllowedRedirectUri } from "../realms/redirect-uri.ts";
 import { idpScope, LEAST_SCOPE } from "../realms/scopes.ts";
 import { shopOf } from "../realms/shop.ts";
-import type { Recorder } from "../sign-on-records/record.ts";
 import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
+import type { Recorder } from "../sign-on-records/recorder.ts";
 import type { SigningKeys } from "../signing-keys/signing-keys.ts";
 import type { Storage } from "../storage/storage.ts";
 import { type Attempt, digest, sealAttempt } from "./attempt.ts";
 import { passedOn, readWanted, type Wanted } from "./authorization-request.ts";
 import { chooseProfile, offerChoice } from "./choose-provider.ts";
-import { redirectProblemsTo, refuseWithPage, signOnProblem, startTrail, type Trail } from "./exits.ts";
 import { idpRequest, knowBrowser } from "./idp-request.ts";
+import { redirectProblemsTo, refuseWithPage, signOnProblem, startTrail, type Trail } from "./refuse.ts";
 import { type KnownPaths, recallPath, type SignOnPath } from "./sign-on-path.ts";
 
 type Deps = {

@@ -6,13 +6,14 @@ import { readParameters } from "../lib/query-parameters.ts";
 import { newCredential } from "../lib/secrets.ts";
 import type { Identity } from "../openid/identify.ts";
 import { shopOf } from "../realms/shop.ts";
-import type { Recorder } from "../sign-on-records/record.ts";
 import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
+import type { Recorder } from "../sign-on-records/recorder.ts";
 import { referenceOf } from "../sign-on-records/reference.ts";
-import type { AskDeps } from "./ask-idp.ts";
 import { type Attempt, digest, isOver, openAttempt, type Place } from "./attempt.ts";
 import { refuseUnusable } from "./authorize.ts";
-import { claimAttempt, failAttempt, hasRecord, issueCode } from "./code.ts";
+import { claimAttempt, failAttempt, hasRecord, issueCode } from "./claim-attempt.ts";
+import { foreseeUnwelcome, identifyShopper, isHinted, isSameBrowser } from "./identify-shopper.ts";
+import type { AskDeps } from "./redeem-idp-code.ts";
 import {
   type PageCode,
   recordOf,
@@ -23,8 +24,7 @@ import {
   startTrail,
   type Trail,
   timed,
-} from "./exits.ts";
-import { foreseeUnwelcome, identifyShopper, isHinted, isSameBrowser } from "./returned-shopper.ts";
+} from "./refuse.ts";
 import { type KnownPaths, recallPath } from "./sign-on-path.ts";
 import { finishTest, openTestAttempt } from "./test-sign-on.ts";
 

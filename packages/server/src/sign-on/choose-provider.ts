@@ -7,7 +7,7 @@ import { issuerOf } from "../realms/issuer.ts";
 import type { Realm } from "../realms/realm.ts";
 import type { Storage } from "../storage/storage.ts";
 import { sentAgain } from "./authorization-request.ts";
-import { signOnProblem } from "./exits.ts";
+import { signOnProblem } from "./refuse.ts";
 import type { SignOnPath } from "./sign-on-path.ts";
 
 /** Which identity provider a shopper goes to: the one that the storefront names, or the one that the shopper chooses. */

@@ -5,7 +5,7 @@ import { deleteOld } from "../storage/delete-old.ts";
 import { hold, holdBeside } from "../storage/hold.ts";
 import { statement } from "../storage/statement.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
-import { KNOWN_MS } from "./code.ts";
+import { KNOWN_MS } from "./claim-attempt.ts";
 
 /**
  * Sessions that identity providers have ended lately. Whose shopper we were still asking about when the session ended has

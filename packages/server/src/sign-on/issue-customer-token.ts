@@ -8,8 +8,8 @@ import { type IssuedToken, issueToken } from "../customers/tokens/customer-token
 import { byCaller } from "../events/event.ts";
 import { isWellFormed } from "../lib/secrets.ts";
 import { getSettings } from "../realms/settings.ts";
-import { type DirectDeps, findDirectPlace, redeemDirect } from "./direct.ts";
 import { redeem } from "./redeem.ts";
+import { type DirectDeps, findDirectPlace, redeemDirect } from "./redeem-direct.ts";
 
 type Deps = DirectDeps & SignInDeps;
 type Body = Input<typeof contract.issueCustomerToken>["body"];

@@ -8,7 +8,7 @@ import type { Keyring } from "../lib/keyring.ts";
 import { hashSecret, isWellFormed } from "../lib/secrets.ts";
 import { settleMember } from "../members/sign-in.ts";
 import { statement } from "../storage/statement.ts";
-import { type TradeDeps, tradeCode } from "./trade-code.ts";
+import { type TradeDeps, tradeCode } from "./burn-code.ts";
 
 type Deps = TradeDeps & { keyring: Keyring };
 type Answer = Output<typeof contract.issueAccessToken>;

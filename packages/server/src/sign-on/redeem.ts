@@ -4,8 +4,8 @@ import { type IssuedToken, issueToken } from "../customers/tokens/customer-token
 import { byCustomer } from "../events/event.ts";
 import type { SigningKeys } from "../signing-keys/signing-keys.ts";
 import type { Trx } from "../storage/storage.ts";
+import { type TradeDeps, tradeCode } from "./burn-code.ts";
 import type { AttemptRow, ClientGrant } from "./client-grant.ts";
-import { type TradeDeps, tradeCode } from "./trade-code.ts";
 
 export type RedeemDeps = TradeDeps & {
   publicUrl: string;

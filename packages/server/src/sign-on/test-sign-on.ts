@@ -14,15 +14,15 @@ import { judgeSignOn } from "../profiles/live-evidence.ts";
 import { getProfile, type Profile, type ProfileKey } from "../profiles/profile.ts";
 import { presentLinks } from "../profiles/resource.ts";
 import { issuerOf } from "../realms/issuer.ts";
-import type { Recorder } from "../sign-on-records/record.ts";
+import type { Recorder } from "../sign-on-records/recorder.ts";
 import { referenceOf } from "../sign-on-records/reference.ts";
-import type { AskDeps } from "./ask-idp.ts";
 import { type Attempt, contextOf, isOver, type Place } from "./attempt.ts";
 import { unavailable } from "./authorize.ts";
-import { claimAttempt, failAttempt } from "./code.ts";
-import { type PageCode, reasonOf, recordOf, signOnProblem, startTrail, type Trail } from "./exits.ts";
+import { claimAttempt, failAttempt } from "./claim-attempt.ts";
+import { foreseeUnwelcome, identifyShopper, isSameBrowser } from "./identify-shopper.ts";
 import { idpRequest, knowBrowser } from "./idp-request.ts";
-import { foreseeUnwelcome, identifyShopper, isSameBrowser } from "./returned-shopper.ts";
+import type { AskDeps } from "./redeem-idp-code.ts";
+import { type PageCode, reasonOf, recordOf, signOnProblem, startTrail, type Trail } from "./refuse.ts";
 import { findPath, type SignOnPath } from "./sign-on-path.ts";
 
 /**

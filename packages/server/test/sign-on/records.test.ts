@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { limits } from "../../src/contract/limits.ts";
 import { authorize } from "../../src/contract/sign-on.ts";
 import { getSignOn, listSignOns } from "../../src/contract/sign-ons.ts";
-import { createRecorder } from "../../src/sign-on-records/record.ts";
+import { createRecorder } from "../../src/sign-on-records/recorder.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { call } from "../support/call.ts";
 import { createFederation, type Federation } from "../support/federation.ts";

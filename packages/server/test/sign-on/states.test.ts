@@ -9,7 +9,7 @@ import {
   forgetOldAttempts,
   issueCode,
   settleDirectCode,
-} from "../../src/sign-on/code.ts";
+} from "../../src/sign-on/claim-attempt.ts";
 import { createFederation, type Federation, newPkce, SHOP } from "../support/federation.ts";
 
 /** The states of an attempt in the database, whoever writes them and in whatever order: terminal ones are never left. */

@@ -14,8 +14,8 @@ import { subnetOf } from "../lib/source-address.ts";
 import { describeUserAgent } from "../lib/user-agent.ts";
 import type { Profile } from "../profiles/profile.ts";
 import { issuerOf } from "../realms/issuer.ts";
-import { type Facts, isSigned, type Recorder } from "../sign-on-records/record.ts";
 import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
+import { type Facts, isSigned, type Recorder } from "../sign-on-records/recorder.ts";
 import { referenceOf } from "../sign-on-records/reference.ts";
 import { isUnavailable } from "../storage/storage.ts";
 

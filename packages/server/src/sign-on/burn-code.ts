@@ -10,16 +10,16 @@ import { hashSecret, isWellFormed } from "../lib/secrets.ts";
 import type { Identity } from "../openid/identify.ts";
 import { formerOf, type Profile } from "../profiles/profile.ts";
 import { type Realm, rulesOf } from "../realms/realm.ts";
-import type { Recorder } from "../sign-on-records/record.ts";
+import type { Recorder } from "../sign-on-records/recorder.ts";
 import { referenceOf } from "../sign-on-records/reference.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Place } from "./attempt.ts";
+import { returnedAt } from "./claim-attempt.ts";
 import { type AttemptRow, type ClientGrant, findByCode, mismatchOf } from "./client-grant.ts";
-import { returnedAt } from "./code.ts";
 import { endedSince, type IdpSession, idpSessionOf } from "./ended-sessions.ts";
-import { signOnProblem } from "./exits.ts";
-import { noteUnusable, recordHead, type WhyNot, whyNot, withReference } from "./replay.ts";
+import { signOnProblem } from "./refuse.ts";
+import { noteUnusable, recordHead, type WhyNot, whyNot, withReference } from "./replayed-code.ts";
 
 export type TradeDeps = {
   storage: Storage;

@@ -13,7 +13,7 @@ import type { Directory } from "../profiles/directory.ts";
 import { noteAlgorithm } from "../profiles/id-token-alg.ts";
 import type { Profile } from "../profiles/profile.ts";
 import type { Storage } from "../storage/storage.ts";
-import { signOnProblem, type Trail, timed } from "./exits.ts";
+import { signOnProblem, type Trail, timed } from "./refuse.ts";
 
 export type AskDeps = {
   storage: Storage;

@@ -11,11 +11,11 @@ import type { Identity } from "../openid/identify.ts";
 import { reasonOfRedirect, toIdpAnswer } from "../openid/idp-answer.ts";
 import type { Profile } from "../profiles/profile.ts";
 import type { Realm } from "../realms/realm.ts";
-import { type AskDeps, askIdp } from "./ask-idp.ts";
 import { type Attempt, browserCookieNames, digest, idpSecretsOf } from "./attempt.ts";
 import { unavailable } from "./authorize.ts";
-import { signOnProblem, type Trail, timed } from "./exits.ts";
 import { callbackUrl } from "./idp-request.ts";
+import { type AskDeps, askIdp } from "./redeem-idp-code.ts";
+import { signOnProblem, type Trail, timed } from "./refuse.ts";
 
 /** What the identity provider's redirect brings, from the browser that it must come in to the person that it stands for. */
 

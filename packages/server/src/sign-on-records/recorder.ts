@@ -7,7 +7,7 @@ import type { Clock } from "../lib/clock.ts";
 import { createCap } from "../rate-limit/cap.ts";
 import { inBatches } from "../storage/batches.ts";
 import { isUnavailable, type Storage, type Trx } from "../storage/storage.ts";
-import { presentForLog } from "./list.ts";
+import { presentForLog } from "./resource.ts";
 import {
   hasFailed,
   joinRecords,

@@ -15,15 +15,15 @@ import { getSettings, listDirectProfiles } from "../realms/settings.ts";
 import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
 import { referenceOf } from "../sign-on-records/reference.ts";
 import type { Trx } from "../storage/storage.ts";
-import { type AskDeps, askIdp } from "./ask-idp.ts";
 import { challengeOf } from "./attempt.ts";
 import { unavailable } from "./authorize.ts";
+import { claimDirectCode, failAttempt, forgetDirectCode, settleDirectCode } from "./claim-attempt.ts";
 import type { ClientGrant } from "./client-grant.ts";
-import { claimDirectCode, failAttempt, forgetDirectCode, settleDirectCode } from "./code.ts";
 import { idpSessionOf, isEndedForGood } from "./ended-sessions.ts";
-import { isRecorded, reasonOf, recordOf, signOnProblem, startTrail, type Trail, timed } from "./exits.ts";
 import type { RedeemDeps } from "./redeem.ts";
-import { noteUnusable, whyNot } from "./replay.ts";
+import { type AskDeps, askIdp } from "./redeem-idp-code.ts";
+import { isRecorded, reasonOf, recordOf, signOnProblem, startTrail, type Trail, timed } from "./refuse.ts";
+import { noteUnusable, whyNot } from "./replayed-code.ts";
 import { findPath } from "./sign-on-path.ts";
 
 /**

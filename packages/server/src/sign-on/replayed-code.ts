@@ -7,8 +7,8 @@ import { noteEvents } from "../events/note.ts";
 import { referenceOf } from "../sign-on-records/reference.ts";
 import type { Trx } from "../storage/storage.ts";
 import { touchStore } from "../stores/store.ts";
+import type { TradeDeps } from "./burn-code.ts";
 import { type AttemptRow, type ClientGrant, findByCode, mismatchOf } from "./client-grant.ts";
-import type { TradeDeps } from "./trade-code.ts";
 
 /** A refusal, and whose token was taken back with it. */
 export type WhyNot = { refusal: Problem; replayed?: { attempt: AttemptRow; customerId: string | null } };
