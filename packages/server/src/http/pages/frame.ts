@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
-import { html, raw } from "hono/html";
 import type { Shop } from "../../contract/browser.ts";
 import { accentOf, GROUNDS } from "./accent.ts";
-import type { Html } from "./html.ts";
+import { type Html, html, raw } from "./html.ts";
 import type { Language } from "./language.ts";
 import { pageWords } from "./words/all.ts";
 

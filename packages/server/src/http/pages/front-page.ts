@@ -1,9 +1,9 @@
-import { html } from "hono/html";
 import { consoleUrlOf } from "../../contract/console.ts";
 import { type Answer, headerOf, type Received } from "../message.ts";
 import type { Page } from "../serve.ts";
 import { targetOf } from "../target.ts";
 import { framed, pageHeaders } from "./frame.ts";
+import { html } from "./html.ts";
 import { byWeight, type Language, languageOf, uiLocalesOf } from "./language.ts";
 import { pageWords } from "./words/all.ts";
 

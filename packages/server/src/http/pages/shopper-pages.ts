@@ -1,9 +1,8 @@
-import { html } from "hono/html";
 import type { Choice, SignOutQuestion } from "../../contract/browser.ts";
 import type { Problem } from "../../contract/problem.ts";
 import { type ProblemCode, problemEntry } from "../../contract/problems.ts";
 import { framed, type Reader, wayBack } from "./frame.ts";
-import { type Html, inWords } from "./html.ts";
+import { type Html, html, inWords } from "./html.ts";
 import { pageWords } from "./words/all.ts";
 import type { PageWords, Refusal } from "./words/page-words.ts";
 

@@ -1,8 +1,7 @@
-import { html } from "hono/html";
 import type { TestReport } from "../../contract/browser.ts";
 import type { IdpAnswer } from "../../contract/sign-on-reasons.ts";
 import { framed, type Reader } from "./frame.ts";
-import { type Html, inWords } from "./html.ts";
+import { type Html, html, inWords } from "./html.ts";
 
 /** The console speaks English, and so does this. */
 export const ADMINISTRATOR: Reader = { language: "en" };
