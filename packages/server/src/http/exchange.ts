@@ -8,7 +8,7 @@ import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { sourceOf, type TrustedProxies } from "../lib/source-address.ts";
 import { type Answer, headerOf, type Pieces, type Received } from "./message.ts";
-import { pageHeaders, type Reader } from "./pages/frame.ts";
+import { type PageReader, pageHeaders } from "./pages/frame.ts";
 import { languageOf, uiLocalesOf } from "./pages/language.ts";
 import { problemPage } from "./pages/shopper-pages.ts";
 import { oauthProblemBody, problemBody, problemHeaders, toProblem } from "./problem-response.ts";
@@ -147,7 +147,7 @@ function refuse(
 }
 
 /** Who sees a page: in the language that the storefront asked for now or when the sign-on began, or the browser prefers. */
-export function readerOf(received: Received, { cameFrom, search }: Exchange): Reader {
+export function readerOf(received: Received, { cameFrom, search }: Exchange): PageReader {
   const language = languageOf({
     uiLocales: cameFrom?.uiLocales ?? uiLocalesOf(search ?? targetOf(received.target).query),
     acceptLanguage: headerOf(received, "accept-language"),
