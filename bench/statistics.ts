@@ -3,7 +3,7 @@ import { steadyClock } from "../packages/server/src/lib/clock.ts";
 import { newId } from "../packages/server/src/lib/ids.ts";
 import { addUpTallies } from "../packages/server/src/sign-on-records/add-up-statistics.ts";
 import { readStatistics } from "../packages/server/src/sign-on-records/read-statistics.ts";
-import { createRecorder } from "../packages/server/src/sign-on-records/recorder.ts";
+import { Recorder } from "../packages/server/src/sign-on-records/recorder.ts";
 import { openStorage } from "../packages/server/src/storage/open.ts";
 import type { Storage } from "../packages/server/src/storage/storage.ts";
 import { openPlaces } from "./places.ts";
@@ -33,11 +33,11 @@ async function measure(storage: Storage): Promise<void> {
   const profiles = Array.from({ length: PROFILES }, newId);
   const now = clock.now();
   const say = (text: string) => console.log(`${storage.engine}: ${text}`);
-  const recorder = createRecorder({ storage, clock });
+  const recorder = new Recorder({ storage, clock });
   let [written, addedUp] = [0, 0];
   for (let done = 0; done < RECORDS; done += 10_000) {
     for (let at = done; at < Math.min(RECORDS, done + 10_000); at++) recorder.note(record(at));
-    written += await seconds(recorder.flush);
+    written += await seconds(() => recorder.flush());
     addedUp += await seconds(async () => {
       while (await addUpTallies({ storage, clock }));
     });

@@ -78,7 +78,8 @@ import {
   writeProfileList,
 } from "./profiles/resource.ts";
 import { endSession, signedOut } from "./realm-provider/end-session.ts";
-import { describeRealm, redeemForClient } from "./realm-provider/redeem-for-client.ts";
+import { describeRealm } from "./realm-provider/metadata.ts";
+import { redeemForClient } from "./realm-provider/redeem-for-client.ts";
 import { revokeAtRealm } from "./realm-provider/revoke-at-realm.ts";
 import { readUserinfo } from "./realm-provider/userinfo.ts";
 import { createRealm, deleteRealm, updateRealm } from "./realms/administer.ts";
@@ -91,7 +92,7 @@ import { issueCustomerToken } from "./sign-on/issue-customer-token.ts";
 import { redeemForMember } from "./sign-on/redeem-for-member.ts";
 import { beginTest, offerTest } from "./sign-on/test-sign-on.ts";
 import { readStatistics } from "./sign-on-records/read-statistics.ts";
-import { getSignOn, listSignOns, presentSignOn, presentSignOnList } from "./sign-on-records/resource.ts";
+import { listSignOns, showSignOn } from "./sign-on-records/resource.ts";
 import { updateStore } from "./stores/administer.ts";
 import { showStore, showStoreById } from "./stores/resource.ts";
 
@@ -130,9 +131,9 @@ export const routes = (app: Deps): Route[] => [
   on(signOut.signedOut,        ({ ids, browser }) => signedOut(app, ids, browser)),
   on(signOn.jwks,              async () => ({ keys: await app.signingKeys.published() })),
 
-  on(record.listSignOns,       async ({ caller, query }) => presentSignOnList(app, await listSignOns(app, caller, toPage(query), query.filter, query.sort))),
+  on(record.listSignOns,       ({ caller, query }) => listSignOns(app, caller, query)),
   on(record.getSignOnStatistics, ({ caller, query }) => readStatistics(app, caller.storeId, query)),
-  on(record.getSignOn,         async ({ caller, ids }) => presentSignOn(app, await getSignOn(app, caller.storeId, ids.id))),
+  on(record.getSignOn,         ({ caller, ids }) => showSignOn(app, caller.storeId, ids.id)),
 
   on(key.listApplicationKeys,  ({ caller, query }) => listApplicationKeys(app, caller.storeId, toPage(query), query.filter)),
   on(key.createApplicationKey, ({ caller, body }) => createApplicationKey(app, byCaller(caller), body.data)),

@@ -136,7 +136,7 @@ const choresOf = (
   whileRunning: { probes: () => probeProviders(deps) },
   everySecond: {
     last_used: deps.lastUsed.flush,
-    records: deps.recorder.flush,
+    records: () => deps.recorder.flush(),
     // After the records: what they change in the figures is there by then.
     statistics: () => addUpTallies(deps),
     use: deps.useLog.flush,

@@ -2,9 +2,9 @@ import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { LogoutRefused } from "../openid/logout-token.ts";
 import { keyOf, type Profile } from "../profiles/profile.ts";
-import { isRecorded, recordOf, startTrail } from "../sign-on/refuse.ts";
 import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
 import type { Recorder } from "../sign-on-records/recorder.ts";
+import { isRecorded, recordOf, startTrail } from "../sign-on-records/trail.ts";
 import type { Storage } from "../storage/storage.ts";
 
 type Deps = { storage: Storage; clock: Clock; recorder: Recorder; recordLimiter: RecordLimiter };

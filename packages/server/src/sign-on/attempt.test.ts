@@ -6,9 +6,9 @@ import { limits } from "../contract/limits.ts";
 import { isId, newId } from "../lib/ids.ts";
 import { createKeyring } from "../lib/keyring.ts";
 import { seal } from "../lib/seal.ts";
+import type { ProfileKey } from "../profiles/profile.ts";
 import { referenceOf } from "../sign-on-records/reference.ts";
 import {
-  type Attempt,
   browserCookieName,
   browserCookies,
   challengeOf,
@@ -19,16 +19,16 @@ import {
   isOver,
   newBrowserValue,
   openAttempt,
-  type Place,
+  type SignOnAttempt,
   sealAttempt,
 } from "./attempt.ts";
 
 const master = (byte: number): Buffer => Buffer.alloc(32, byte);
 const keyring = createKeyring([master(1)]);
 const clock = handClock();
-const place: Place = { storeId: newId(), realmId: newId(), profileId: newId() };
+const place: ProfileKey = { storeId: newId(), realmId: newId(), profileId: newId() };
 
-const newAttempt = (changes: Partial<Attempt> = {}): Attempt => ({
+const newAttempt = (changes: Partial<SignOnAttempt> = {}): SignOnAttempt => ({
   id: newId(),
   startedAt: clock.now(),
   clientId: "customers",
@@ -41,7 +41,7 @@ const newAttempt = (changes: Partial<Attempt> = {}): Attempt => ({
   ...changes,
 });
 
-const open = (idpState: string, at: Place = place, keys = keyring) => openAttempt(keys, at, idpState);
+const open = (idpState: string, at: ProfileKey = place, keys = keyring) => openAttempt(keys, at, idpState);
 
 const anyId = fc.uuid().filter(isId);
 /** Any text that a query can carry, lone halves of a pair left out. */
@@ -159,7 +159,7 @@ describe("a sealed attempt", () => {
 });
 
 describe("nonce and verifier of the second leg", () => {
-  const secretsOf = (attempt: Attempt, keys = keyring) =>
+  const secretsOf = (attempt: SignOnAttempt, keys = keyring) =>
     idpSecretsOf(keys, sealAttempt(keys, place, attempt), attempt.id);
 
   test("are the same on every instance, however often they are asked for", () => {
