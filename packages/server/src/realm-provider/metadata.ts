@@ -7,18 +7,15 @@ import type { SigningKeys } from "../signing-keys/signing-keys.ts";
 import type { Storage } from "../storage/storage.ts";
 import { ID_TOKEN_CLAIMS } from "./id-token.ts";
 
-/** The realm as an OpenID provider, for storefronts that bring a client library instead of ours. */
-
-type Ids = { store: string; realm: string };
-
 const CLIENT_AUTHENTICATION = ["client_secret_basic", "client_secret_post", "none"];
 
+/** The discovery document of a realm as an OpenID provider, for storefronts with a client library. */
 export async function describeRealm(
   deps: { publicUrl: string; storage: Storage; signingKeys: SigningKeys },
-  ids: Ids,
+  ids: { store: string; realm: string },
 ): Promise<Output<typeof contract.realmMetadata>> {
   const realm = await getCustomerRealm(deps, ids.store, ids.realm);
-  // A library that has read this checks an ID token next: by then there is a key of each kind.
+  // A library that reads this document checks an ID token next, so both kinds of keys must exist.
   await deps.signingKeys.prepare().catch(() => {});
   const issuer = issuerOf(deps, realm.store_id, realm.id);
   return {

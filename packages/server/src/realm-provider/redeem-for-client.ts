@@ -10,9 +10,7 @@ import { getSettings } from "../realms/settings.ts";
 import { type RedeemDeps, redeem } from "../sign-on/redeem.ts";
 import { idTokenFor } from "./id-token.ts";
 
-type Ids = { store: string; realm: string };
-
-type TokenRequest = {
+type RealmTokenRequest = {
   authorization: string | undefined;
   body: Input<typeof contract.realmToken>["body"];
   source: string;
@@ -20,14 +18,15 @@ type TokenRequest = {
   requestId: string;
 };
 
+/** The realm's token endpoint: redeems a code for a customer token and an ID token. */
 export async function redeemForClient(
   deps: RedeemDeps & ClientDeps,
-  ids: Ids,
-  { authorization, source, userAgent, body, requestId }: TokenRequest,
+  ids: { store: string; realm: string },
+  { authorization, source, userAgent, body, requestId }: RealmTokenRequest,
 ): Promise<Output<typeof contract.realmToken>> {
   const realm = await getCustomerRealm(deps, ids.store, ids.realm);
-  // Before the code is touched: whoever cannot show that they are a client must not be able to burn it.
-  const { clientId, key } = await knowClient(deps, realm, readCredentials(authorization, body));
+  // Before the code is burnt: a stranger who is not a client must not be able to burn it.
+  const { clientId, key } = await authenticateAtRealm(deps, realm, readCredentials(authorization, body));
   const isStandard = key?.openidClient === "standard";
   if (body.code_verifier === undefined && !isStandard)
     throw new Problem("member_missing", { source: { pointer: "/code_verifier" } });
@@ -44,7 +43,7 @@ export async function redeemForClient(
   const signer = await deps.signingKeys.forIdTokens(realm.id_token_signed_response_alg);
   return redeem(deps, grant, async (trx, redeemed) => {
     const customer = await findCustomer(trx, realm.store_id, redeemed.token.customerId);
-    if (!customer) throw new Error("a token was made for nobody");
+    if (!customer) throw new Error("a token was issued for a missing customer");
     return {
       access_token: redeemed.token.token,
       token_type: "Bearer" as const,
@@ -55,8 +54,8 @@ export async function redeemForClient(
   });
 }
 
-/** The public client of the settings, which has no secret, or an application key of the store, with its own. */
-export async function knowClient(
+/** Authenticates the public client of the settings, which has no secret, or an application key of the store. */
+export async function authenticateAtRealm(
   deps: ClientDeps,
   { store_id: storeId }: Realm,
   credentials: Credentials,
@@ -67,7 +66,7 @@ export async function knowClient(
   const isKey = isWellFormed("lkid", clientId);
   if (clientSecret === undefined || !isKey) {
     const settings = await getSettings(deps, storeId);
-    // A secret of the public client is one that a library insisted on: there is none to compare it with.
+    // Some libraries insist on sending a secret. The public client has none, so it is ignored.
     if (clientId === settings.client_id) return { clientId };
     if (!isKey) throw new Problem("sign_on_client_unknown");
   }
