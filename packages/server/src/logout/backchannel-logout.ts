@@ -30,8 +30,9 @@ type Deps = {
 type LogoutRequest = { body: { logout_token: string }; requestId: string; source: string };
 
 /**
- * An identity provider reports that a session has ended (OpenID Connect Back-Channel Logout). Revokes the customer tokens and members'
- * access tokens of the session, voids its codes, and refuses its sign-ons in progress. A disabled profile's provider may, too.
+ * An identity provider reports that a session has ended (OpenID Connect Back-Channel Logout). Revokes the customer
+ * tokens and members' access tokens of the session, voids its codes, and refuses its sign-ons in progress. A disabled
+ * profile's provider may, too.
  */
 export async function endIdpSession(
   deps: Deps,
@@ -104,8 +105,8 @@ function isOfSession({ subject, idpSession }: EndedSession): RawBuilder<SqlBool>
 }
 
 /**
- * A token is kept if only an issuer that this profile no longer uses knows its customer by this subject. The token itself has no issuer,
- * so its customer's identities decide.
+ * A token is kept if only an issuer that this profile no longer uses knows its customer by this subject. The token
+ * itself has no issuer, so its customer's identities decide.
  */
 function isOfIssuer(
   { id, former_profile_ids: formerIds, former_issuers: formerIssuers }: Profile,
@@ -121,7 +122,7 @@ function isOfIssuer(
   ), 1) = 1`;
 }
 
-/** Access tokens are not stored, but their attempts are, for longer than a token lives. The store's revision tells all instances. */
+/** Access tokens are not stored, but their attempts outlive them. The store's revision tells all instances. */
 async function revokeAccessTokens(
   trx: Trx,
   { store_id: storeId, id: profileId }: Pick<Profile, "store_id" | "id">,

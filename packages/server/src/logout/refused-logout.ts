@@ -12,7 +12,7 @@ type Deps = { storage: Storage; clock: Clock; recorder: Recorder; recordLimiter:
 /** The same refusal is written at most once in this time, because a token can be sent any number of times. */
 const AGAIN_AFTER_MS = 60_000;
 
-/** Records a refused logout token. If the provider has signed it, no stranger can have caused it, so the profile shows it, too. */
+/** Records a refused logout token. If the provider has signed it, the profile shows it, too. */
 export async function noteRefusedLogout(
   deps: Deps,
   profile: Profile,

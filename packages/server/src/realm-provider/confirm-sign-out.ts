@@ -14,8 +14,8 @@ import { forgetBrowser, knowBrowser } from "../sign-on/idp-request.ts";
 import type { Storage } from "../storage/storage.ts";
 
 /**
- * A sign-out without an ID token: a page asks the shopper, because any page can send a browser here. Yes deletes this browser's cookie,
- * which cancels its unfinished sign-ons. No customer token ends, because none is tied to a browser.
+ * A sign-out without an ID token: a page asks the shopper, because any page can send a browser here. Yes deletes this
+ * browser's cookie, which cancels its unfinished sign-ons. No customer token ends, because none is tied to a browser.
  */
 
 type Deps = { publicUrl: string; storage: Storage; clock: Clock; keyring: Keyring };
@@ -54,7 +54,7 @@ export async function confirmSignOut(
   return { question, ...browser.answer };
 }
 
-/** A Yes counts only in the browser that got the question. Another site can post this form, but has no confirmation for the cookie. */
+/** A Yes counts only in the browser that got the question: another site has no confirmation for its cookie. */
 function isConfirmed(
   deps: Deps,
   realm: Realm,

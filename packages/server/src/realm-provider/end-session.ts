@@ -25,8 +25,8 @@ const PURPOSE = "sign-out";
 const READ = ["id_token_hint", "post_logout_redirect_uri", "state", "client_id", "confirmation"];
 
 /**
- * A storefront signs a shopper out (OpenID Connect RP-Initiated Logout). The ID token, which Latchkey has signed, names the session to
- * end. Without an ID token the shopper must confirm, because any page can send a browser here.
+ * A storefront signs a shopper out (OpenID Connect RP-Initiated Logout). The ID token, which Latchkey has signed, names
+ * the session to end. Without an ID token the shopper must confirm, because any page can send a browser here.
  */
 export async function endSession(deps: Deps, ids: Ids, request: BrowserRequest): Promise<BrowserAnswer> {
   const realm = await getRealm(deps, ids.store, ids.realm);
@@ -72,7 +72,7 @@ const toGoal = (goal: SignOutGoal): BrowserAnswer =>
     ? { location: goal.state === undefined ? goal.uri : withParameters(goal.uri, { state: goal.state }) }
     : { page: "signed_out" };
 
-/** Without `id_token_hint`, because Latchkey keeps no provider's token. The provider knows the shopper by its own cookie. */
+/** Has no `id_token_hint`, because Latchkey keeps no provider's tokens. The provider knows the shopper's cookie. */
 function toProvider(deps: Deps, profile: Profile, endpoint: string, goal: SignOutGoal): string {
   const key = keyOf(profile);
   const kept = goal && JSON.stringify({ uriDigest: digest(goal.uri), state: goal.state });

@@ -11,8 +11,9 @@ import type { Tables } from "../storage/tables.ts";
 import { addFigures, createTallies, type MinuteTally, type SignOnFigures } from "./figures.ts";
 
 /**
- * SignOnFigures of sign-ons by minute, hour and day. A record is written together with a tally of what it changes (`sign_on_tallies`), without
- * a lock. One instance at a time adds the tallies up in the background, so a request reads ready sums.
+ * Figures of sign-ons by minute, hour and day. A record is written together with a tally of what it changes
+ * (`sign_on_tallies`), without a lock. One instance at a time adds the tallies up in the background, so a request reads
+ * ready sums.
  */
 
 type Deps = { storage: Storage; clock: Clock };
@@ -136,7 +137,7 @@ async function findLivingStores(trx: Trx, storeIds: readonly string[]): Promise<
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Looks up key by key along the index. With a list of keys SQLite would compare each column with all values of that column. */
+/** Looks up key by key along the index. For a list of keys SQLite would compare each column with all its values. */
 async function readCells(
   trx: Trx,
   cells: readonly StatisticsCell[],
@@ -157,8 +158,8 @@ async function readCells(
 const isUncounted = sql<SqlBool>`counted is null`;
 
 /**
- * Counts records without `counted`: an earlier release has written them. True: more are left, and no record may be deleted before it is
- * counted.
+ * Counts records without `counted`: an earlier release has written them. True: more are left, and no record may be
+ * deleted before it is counted.
  */
 export async function countUncounted(deps: Deps): Promise<boolean> {
   const { storage } = deps;

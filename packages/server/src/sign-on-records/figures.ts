@@ -1,10 +1,10 @@
 import type { Tables } from "../storage/tables.ts";
 
-/** NamedCounts of sign-ons by outcome, by reason and by time at the identity provider. A change of a record may give negative counts. */
+/** Counts of sign-ons by outcome, reason and time at the provider. A record that changes may give negative counts. */
 export type SignOnFigures = { outcomes: NamedCounts; reasons: NamedCounts; idpMs: NamedCounts };
 type NamedCounts = Record<string, number>;
 
-/** SignOnFigures of one minute, in which sign-ons began, and of one profile; the profile is empty where none was known. */
+/** Figures of one profile's sign-ons that began in one minute. `profileId` is empty if no profile was known. */
 export type MinuteTally = { storeId: string; profileId: string; minute: number; figures: SignOnFigures };
 
 export type Counted = Pick<

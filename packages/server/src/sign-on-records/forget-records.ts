@@ -55,8 +55,8 @@ export async function tidyRecords(
 const byStranger = sql<boolean>`by_stranger = 1`;
 
 /**
- * Deletes strangers' records beyond the newest of each store. `storeIds`: the stores with such records since the last call; no other
- * store can have too many. True: more are left.
+ * Deletes strangers' records beyond the newest of each store. `storeIds`: the stores with such records since the last
+ * call; no other store can have too many. True: more are left.
  */
 export async function forgetStrangers(deps: Deps, storeIds: readonly string[]): Promise<boolean> {
   const { db } = deps.storage;

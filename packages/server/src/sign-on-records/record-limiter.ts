@@ -5,8 +5,8 @@ import { networkOf } from "../lib/source-address.ts";
 import { createCap } from "../rate-limit/cap.ts";
 
 /**
- * Limits records of refusals that no identity provider has signed, because anyone can cause them. Each source has a limit (IPv6 by
- * /48), and each store has a limit over all sources.
+ * Limits records of refusals that no identity provider has signed, because anyone can cause them. Each source has a
+ * limit (IPv6 by /48), and each store has a limit over all sources.
  */
 export type RecordLimiter = { take(storeId: string, source: string): Promise<boolean>; sweep(): void };
 

@@ -48,7 +48,7 @@ type RecordHead = {
   facts?: RequestFacts;
 };
 
-/** What support would ask the shopper for. Source address and e-mail are kept only as a subnet and a digest. */
+/** Facts that support would ask the shopper for. Address and e-mail are kept only as a subnet and a digest. */
 export type RequestFacts = {
   redirectUri: string | null;
   browser: string | null;
@@ -69,16 +69,17 @@ export const isSigned = ({ checks }: { checks: readonly SignOnCheck[] }): boolea
 type WriteRows = (trx: Trx, storage: Storage, rows: RecordRow[]) => Promise<{ id: string }[]>;
 
 /**
- * Collects the outcome of each sign-on in memory and writes the records once a second, so records never delay or fail a sign-on.
- * Beyond `MAX_WAITING` the oldest records are dropped, and a metric counts them. Unsigned records may be a stranger's doing: they get
- * a tenth of the room and a mark (`by_stranger`), by which the database keeps only the newest.
+ * Collects the outcome of each sign-on in memory and writes the records once a second, so records never delay or fail a
+ * sign-on. Beyond `MAX_WAITING` the oldest records are dropped, and a metric counts them. Unsigned records may be a
+ * stranger's doing: they get a tenth of the room and a mark (`by_stranger`), by which the database keeps only the
+ * newest.
  */
 export class Recorder {
   /** Counts a step in the metrics, whether or not it is recorded. */
   readonly count: CountSignOn;
   readonly #storage: Storage;
   readonly #clock: Clock;
-  /** Limits `sign_on.failed` events by strangers, which outlive their records. Per instance: a transaction does not wait for Valkey. */
+  /** Limits events caused by strangers. Per instance, because a transaction does not wait for Valkey. */
   readonly #strangerEvents: Cap;
   /** Rows that have taken from `#strangerEvents`: a transaction that runs again does not take twice. */
   readonly #taken = new WeakSet<RecordRow>();
@@ -213,7 +214,7 @@ export class Recorder {
     return rows.slice(at);
   }
 
-  /** If a batch fails, writes its rows one by one: a row that cannot be written, because its store is gone, is dropped alone. */
+  /** Writes the rows of a failed batch one by one: only a row that cannot be written is dropped. */
   async #writeBatch(rows: RecordRow[], write: WriteRows): Promise<void> {
     try {
       await this.#write(rows, write);

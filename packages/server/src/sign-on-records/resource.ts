@@ -25,7 +25,7 @@ import { readReference } from "./reference.ts";
 type Deps = { storage: Storage; emailDigests?: EmailDigests };
 type SignOnRow = Tables["sign_ons"];
 
-/** A condition on the column's own form: a reference in its one spelling, an e-mail as its digest. Other text matches no record. */
+/** The value as the column has it: a reference in its one spelling, an e-mail as its digest. */
 async function asWritten({ emailDigests }: Deps, storeId: string, condition: Condition): Promise<Condition> {
   const { field, value } = condition;
   if (field === "reference") return { ...condition, value: readReference(String(value)) ?? value };
@@ -37,8 +37,8 @@ async function asWritten({ emailDigests }: Deps, storeId: string, condition: Con
 }
 
 /**
- * SignOnMembers' addresses are for administrators. Other roles find no record of the members' realm by an address, because a match would
- * reveal whose record it is.
+ * Members' addresses are for administrators. Other roles find no record of the members' realm by an address, because a
+ * match would reveal whose record it is.
  */
 const withoutMembers = (storeId: string) => sql<SqlBool>`realm_id not in (
   select id from authentication_realms where store_id = ${storeId} and purpose = 'members')`;
@@ -146,8 +146,8 @@ export function signOnResource(row: SignOnRow): SignOnMembers {
 }
 
 /**
- * The event log cannot delete from its middle, and a failed sign-on belongs to no customer, so its event has no personal data. The
- * provider's error texts may contain some, so only the record has them.
+ * The event log cannot delete from its middle, and a failed sign-on belongs to no customer, so its event has no
+ * personal data. The provider's error texts may contain some, so only the record has them.
  */
 export function presentForLog(row: SignOnRow): object {
   const { browser: _, operating_system: _too, network: _also, ...rest } = signOnResource(row);

@@ -7,7 +7,7 @@ import type { RecordLimiter } from "./record-limiter.ts";
 import { isSigned, type RequestFacts } from "./recorder.ts";
 import { referenceOf } from "./reference.ts";
 
-/** RequestFacts of one sign-on, collected for its record: checks, timings, and what the provider answered. */
+/** Facts of one sign-on, collected for its record: checks, timings, and what the provider answered. */
 export type Trail = {
   id: string;
   storeId: string;
@@ -85,7 +85,9 @@ export const recordOf = (trail: Trail) => ({
   timings: trail.timings,
 });
 
-/** Signed answers of a provider are always recorded. Anyone can cause the others, so these are recorded within limits. */
+/**
+ * Signed answers of a provider are always recorded. Anyone can cause the others, so these are recorded within limits.
+ */
 export const isRecorded = async (
   { recordLimiter }: { recordLimiter: RecordLimiter },
   trail: Trail,

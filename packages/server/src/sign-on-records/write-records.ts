@@ -37,8 +37,8 @@ export type RecordRow = Pick<Tables["sign_ons"], (typeof COLUMNS)[number]>;
 type WrittenRecords = Pick<RecordRow, "id">[];
 
 /**
- * Joins an attempt and its exchange into one row if both wait, which saves an update. The attempt of any other exchange is in the
- * database already, or waits in another instance.
+ * Joins an attempt and its exchange into one row if both wait, which saves an update. The attempt of any other exchange
+ * is in the database already, or waits in another instance.
  */
 export function joinRecords(attempts: readonly RecordRow[], exchanges: readonly RecordRow[]) {
   const joined = new Map(attempts.map((row) => [row.id, row]));
@@ -58,8 +58,8 @@ export function joinRecords(attempts: readonly RecordRow[], exchanges: readonly 
 const isExchanged = ({ outcome }: RecordRow): boolean => outcome === "exchanged";
 
 /**
- * Another instance may have written the exchange first; then its outcome is the later one and is kept. Returns the new records of
- * failures.
+ * Another instance may have written the exchange first; then its outcome is the later one and is kept. Returns the new
+ * records of failures.
  */
 export async function writeAttempts(trx: Trx, storage: Storage, rows: RecordRow[]): Promise<WrittenRecords> {
   const { inserted, known, before, tallies } = await insertNew(trx, storage, rows);
@@ -80,8 +80,8 @@ const updateAttempts = insertRows("sign_ons", COLUMNS, {
 });
 
 /**
- * Returns the records that changed. The later of two exchanges of one code is kept; any exchange overwrites `code_issued` and `expired`,
- * even by a slow clock.
+ * Returns the records that changed. The later of two exchanges of one code is kept; any exchange overwrites
+ * `code_issued` and `expired`, even by a slow clock.
  */
 export async function writeExchanges(trx: Trx, storage: Storage, rows: RecordRow[]): Promise<WrittenRecords> {
   const { inserted, known, before, tallies } = await insertNew(trx, storage, rows);
@@ -103,8 +103,8 @@ const updateExchanges = insertRows("sign_ons", COLUMNS, {
 export const hasFailed = ({ outcome }: Pick<RecordRow, "outcome">): boolean => outcome === "failed";
 
 /**
- * Inserts new records, and locks known ones until the transaction ends: their old values are in the figures and must not change in
- * between.
+ * Inserts new records, and locks known ones until the transaction ends: their old values are in the figures and must
+ * not change in between.
  */
 async function insertNew(trx: Trx, { engine }: Storage, given: RecordRow[]) {
   const rows = [...new Map(given.map((row) => [row.id, row])).values()];

@@ -13,9 +13,8 @@ import type { ProfileKey } from "../profiles/profile.ts";
  *        │           └──► failed ◄──┤
  *        └──► expired               └──► expired
  *
- * `started` is written nowhere: the attempt travels, sealed, in the `state` that goes to the identity provider and comes
- * back. The database knows an attempt from `returned` on, and decides by its id that it returns only once. Terminal
- * states are never left.
+ * `started` is not stored: the attempt travels sealed in the `state` to the identity provider and back. From `returned` on the
+ * attempt has a row, whose primary key lets it return only once. Terminal states are never left.
  */
 export type SignOnAttempt = {
   id: string;
@@ -63,8 +62,8 @@ export const isOver = (
 ): boolean => clock.now() >= startedAt + limits.attemptSeconds * 1000 || startedAt < endedBefore;
 
 /**
- * Nonce and PKCE verifier of the second leg are derived from the attempt's id and the master key that sealed the attempt. So every
- * instance can compute them, and they are stored nowhere.
+ * Nonce and PKCE verifier of the second leg are derived from the attempt's id and the master key that sealed the
+ * attempt. So every instance can compute them, and they are stored nowhere.
  */
 export const idpSecretsOf = (keyring: Keyring, idpState: string, attemptId: string) => ({
   idpNonce: derive(keyring, "idp-nonce", idpState, attemptId),
@@ -83,8 +82,8 @@ export const digest = (text: string): string => hash("sha256", text, "base64url"
 export const challengeOf = digest;
 
 /**
- * In place of the challenge of a confidential client that may do without one. It matches no verifier, so a release that does not know
- * this value refuses the code.
+ * In place of the challenge of a confidential client that may do without one. It matches no verifier, so a release that
+ * does not know this value refuses the code.
  */
 export const NO_CHALLENGE = "none";
 
@@ -96,13 +95,14 @@ export const newBrowserValue = (): string => randomBytes(32).toString("base64url
 export const isBrowserValue = (text: string | undefined): text is string =>
   text !== undefined && /^[A-Za-z0-9_-]{43}$/.test(text);
 
-/** `__Host-` keeps other hosts of the same domain from setting this cookie. A browser accepts the prefix over https only. */
+/** `__Host-` keeps other hosts of the domain from setting this cookie. Browsers accept the prefix over https only. */
 export const browserCookieName = (publicUrl: string): string =>
   publicUrl.startsWith("https:") ? "__Host-latchkey" : "latchkey";
 
 /**
- * Two cookies keep a browser's value: one under the shared name, one under a name from its digest. If two tabs begin at once without
- * a value, the second answer overwrites the shared cookie of the first. There are only 64 names, so the cookies of a browser stay few.
+ * Two cookies keep a browser's value: one under the shared name, one under a name from its digest. If two tabs begin at
+ * once without a value, the second answer overwrites the shared cookie of the first. There are only 64 names, so the
+ * cookies of a browser stay few.
  */
 export const browserCookieNames = (publicUrl: string, browserDigest: string): string[] => {
   const shared = browserCookieName(publicUrl);

@@ -30,7 +30,9 @@ const MOST_CHARACTERS = {
   login_hint: limits.loginHintLength,
 };
 
-/** OpenID Connect Core 6 and 7.2.1: these parameters could contradict the others, so they are refused and not ignored. */
+/**
+ * OpenID Connect Core 6 and 7.2.1: these parameters could contradict the others, so they are refused and not ignored.
+ */
 const REFUSED = {
   request: "request_not_supported",
   request_uri: "request_uri_not_supported",

@@ -44,7 +44,7 @@ type Deps = {
 
 type Ids = { store: string; realm: string };
 
-/** Begins a sign-on. Writes nothing, so strangers cannot fill the database, and any number of tabs can be open at once. */
+/** Begins a sign-on. Writes nothing, so strangers cannot fill the database, and tabs do not disturb each other. */
 export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): Promise<BrowserAnswer> {
   const asked = readParameters(request.search);
   const profileId = asked.get("profile")?.toLowerCase();
@@ -93,7 +93,7 @@ type TrustedClient = {
   clientState: string | undefined;
 };
 
-/** Checks that the store has this client and the realm this redirect URI, byte for byte. Redirects are allowed only afterwards. */
+/** The store must have this client, and the realm this redirect URI, byte for byte. Only then may it redirect. */
 async function trustClient(
   { storage: { db } }: Deps,
   { realm, clientId: publicClientId }: SignOnPath,
@@ -118,7 +118,7 @@ async function trustClient(
   return { clientId, isConfidential, isStandard, clientRedirectUri, clientState };
 }
 
-/** The customer that the client expects to sign on (OpenID Connect Core 3.1.2.1). A hint without a valid customer ends the sign-on. */
+/** The customer that the client expects (OpenID Connect Core 3.1.2.1). An invalid hint ends the sign-on. */
 async function readHint(deps: Deps, realm: Realm, asked: Parameters): Promise<string | undefined> {
   const text = asked.get("id_token_hint");
   if (text === undefined) return undefined;

@@ -74,9 +74,9 @@ type Ending<T> =
   | CodeRefusal;
 
 /**
- * Trades a code for an answer, in one transaction. The order is law: the gate has checked bearer and rate limit. One statement burns the
- * code, within its store, deletes the identity and names the token to come. Then redirect URI and verifier are compared; if they are
- * wrong, the code stays burnt. Then `work` makes the answer.
+ * Trades a code for an answer, in one transaction. The order is law: the gate has checked bearer and rate limit. One
+ * statement burns the code, within its store, deletes the identity and names the token to come. Then redirect URI and
+ * verifier are compared; if they are wrong, the code stays burnt. Then `work` makes the answer.
  */
 export async function tradeCode<T, A>(deps: TradeDeps, grant: ClientGrant, trade: Trade<T, A>): Promise<T> {
   if (!isWellFormed("lkac", grant.clientCode)) throw new Problem("code_invalid");
@@ -106,7 +106,9 @@ export async function tradeCode<T, A>(deps: TradeDeps, grant: ClientGrant, trade
   return ending.answer;
 }
 
-/** Reads single columns: a whole profile's row has the provider's documents, which would be sent and parsed each time. */
+/**
+ * Reads single columns: a whole profile's row has the provider's documents, which would be sent and parsed each time.
+ */
 async function findUsable(
   trx: Trx,
   { storage: { engine } }: Pick<TradeDeps, "storage">,
@@ -133,7 +135,7 @@ async function findUsable(
 
 type Usable = IdpSession & Returned & Pick<ProfileKey, "realmId"> & Pick<Identity, "issuer">;
 
-/** Found only while the profile's issuer is the identity's: the profile may point to another provider since the callback. */
+/** The issuer must still be the identity's: the profile may point to another provider since the callback. */
 const selectUsable = (db: Database, of: Usable, issuer: RawBuilder<string>) =>
   db
     .selectFrom("oidc_profiles as profile")

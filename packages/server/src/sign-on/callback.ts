@@ -37,8 +37,8 @@ type Deps = IdpDeps & {
 type Ids = { store: string; realm: string; profile: string };
 
 /**
- * The identity provider has sent the shopper back. Path, sealed state and browser must agree first. Then the attempt is claimed by its
- * id, so that only the first of several callbacks continues.
+ * The identity provider has sent the shopper back. Path, sealed state and browser must agree first. Then the attempt is
+ * claimed by its id, so that only the first of several callbacks continues.
  */
 export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): Promise<BrowserAnswer> {
   const answered = readParameters(request.search);
@@ -49,7 +49,8 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
   request.cameFrom(shopOf(deps, realm));
   const idpState = answered.isRepeated("state") ? "" : (answered.get("state") ?? "");
   const attempt = openAttempt(deps.keyring, key, idpState);
-  // The page's record has a new id: a late callback, or one from another browser, must not overwrite the attempt's record.
+  // The page's record has a new id: a late callback, or one from another browser, must not overwrite the attempt's
+  // record.
   const refusePage = (code: PageCode) => {
     const pageTrail = startTrail(newId(), key, { ...request, startedAt: deps.clock.now() });
     return refuseWithPage(deps, pageTrail, new Problem(code));
@@ -102,8 +103,8 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
 }
 
 /**
- * With `max_age` the provider's `auth_time` must be at most that many seconds before the sign-on began (Core 3.1.2.1). Without
- * `max_age` the claim is not used (requirement 9) and is dropped here.
+ * With `max_age` the provider's `auth_time` must be at most that many seconds before the sign-on began (Core 3.1.2.1).
+ * Without `max_age` the claim is not used (requirement 9) and is dropped here.
  */
 function judgeAge(
   { clock }: Deps,

@@ -26,8 +26,8 @@ export async function chooseProfile(
 }
 
 /**
- * A form that posts the same request to authorize again, with a button for each provider. The request is in the form's address, where
- * it stays byte for byte: in a form's fields a browser changes line breaks.
+ * A form that posts the same request to authorize again, with a button for each provider. The request is in the form's
+ * address, where it stays byte for byte: in a form's fields a browser changes line breaks.
  */
 export function offerChoice(
   deps: { publicUrl: string; calls: Calls },

@@ -17,7 +17,7 @@ type Deps = { storage: Storage; clock: Clock };
 /** A used or expired code is kept for an hour, so that a second use is recognised. */
 const REMEMBERED_MS = 3_600_000;
 
-/** A sealed attempt opens for ten minutes; its row must exist at least as long. `forget_at` is written once, so its index entry never moves. */
+/** A row must outlive its sealed attempt. `forget_at` is written once, so its index entry never moves. */
 export const KNOWN_MS = limits.attemptSeconds * 1000 + REMEMBERED_MS;
 export const forgetAt = (clock: Clock): number => clock.now() + KNOWN_MS;
 
@@ -42,8 +42,9 @@ type AttemptClaim = ProfileKey &
   };
 
 /**
- * One insert decides which of several callbacks continues: that callback gets true. The insert does not wait for the disk (`ahead`),
- * but `issueCode` does, before anyone learns the code. After a power cut in between, the provider refuses its used code.
+ * One insert decides which of several callbacks continues: that callback gets true. The insert does not wait for the
+ * disk (`ahead`), but `issueCode` does, before anyone learns the code. After a power cut in between, the provider
+ * refuses its used code.
  */
 export async function claimAttempt(
   { storage, clock }: Deps,
@@ -75,7 +76,7 @@ const insertClaim = statement((db, claim: AttemptClaim) =>
       client_redirect_uri: claim.clientRedirectUri,
       code_challenge: claim.codeChallenge,
       client_nonce: claim.clientNonce,
-      // The code leaves the process only after `issueCode`. Written here, its index entry is made once and not moved from null.
+      // Written here and not by `issueCode`, so that its index entry is made once and not moved from null.
       code_hash: claim.codeHash,
       client_scope: claim.clientScope,
       is_confidential: claim.isConfidential,
@@ -101,7 +102,7 @@ export async function issueCode(
     idpSession: identity.idpSession,
   };
   const issued = await storage.write((db) => updateIssued.first(db, row));
-  if (!issued) throw new Error("an attempt ended while the identity provider was answering");
+  if (!issued) throw new Error("an attempt was ended while the identity provider was answering");
 }
 
 type Issued = {
@@ -148,7 +149,7 @@ export async function failAttempt(
   }
 }
 
-/** Whether the attempt has a record, or may get one. A failed attempt may have none, because unsigned failures are recorded within limits. */
+/** Whether the attempt has a record or may get one. Unsigned failures are recorded only within limits. */
 export async function hasRecord(
   { storage: { db } }: Pick<Deps, "storage">,
   { storeId }: Pick<ProfileKey, "storeId">,

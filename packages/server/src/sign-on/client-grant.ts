@@ -17,7 +17,7 @@ export type ClientGrant = {
   clientRedirectUri: string;
   /** Undefined: the request has none. That fits only a code without a challenge. */
   clientVerifier: string | undefined;
-  /** Set if the request names its client and realm. `isStandard`: an application key whose `openid_client` is `standard` now. */
+  /** If the request names its client. `isStandard`: an application key whose `openid_client` is `standard` now. */
   client?: { realmId: string; clientId: string; isStandard?: boolean };
   /** The client id of the application key that has shown its secret. */
   authenticatedAs?: string | undefined;
@@ -31,7 +31,7 @@ export type AttemptRow = Tables["sign_on_attempts"];
 
 type CodeKey = { codeHash: string; storeId: string; purpose: Purpose };
 
-/** The attempt of a code, in any state. If the realm is deleted, the attempt counts as a customer's and is refused there. */
+/** The attempt of a code, in any state. Without a realm, which was deleted, it counts as a customer's. */
 export const findByCode = statement((db, { codeHash, storeId, purpose }: CodeKey) =>
   db
     .selectFrom("sign_on_attempts as attempt")
@@ -58,8 +58,9 @@ export function mismatchOf(attempt: AttemptRow, grant: ClientGrant): Mismatch | 
 }
 
 /**
- * Whether this program began the sign-on. It shows the verifier of its challenge; or it is a `standard` key that sent a nonce and no
- * challenge, and shows its secret and no verifier (RFC 9700 2.1.1, 4.8.2). A key that is `pkce` again cannot redeem such codes.
+ * Whether this program began the sign-on. It shows the verifier of its challenge; or it is a `standard` key that sent a
+ * nonce and no challenge, and shows its secret and no verifier (RFC 9700 2.1.1, 4.8.2). A key that is `pkce` again
+ * cannot redeem such codes.
  */
 function isBoundToClient(
   attempt: AttemptRow,

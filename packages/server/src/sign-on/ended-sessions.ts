@@ -8,8 +8,8 @@ import type { Storage, Trx } from "../storage/storage.ts";
 import { KNOWN_MS } from "./claim-attempt.ts";
 
 /**
- * Sessions that identity providers have ended lately (back-channel logout). A sign-on still in progress at that moment has no code and
- * no token yet to take back, so it is refused when it redeems its code.
+ * Sessions that identity providers have ended lately (back-channel logout). A sign-on still in progress at that moment
+ * has no code and no token yet to take back, so it is refused when it redeems its code.
  */
 
 type Deps = { storage: Storage; clock: Clock };
@@ -18,7 +18,7 @@ type EndedProfile = { storeId: string; profileId: string };
 /** In place of an absent session or subject. A provider's have at least one character. */
 export const UNNAMED = "";
 
-/** Commits before tokens and codes are taken back. A redeem that does not see this row has finished, and its token is taken back. */
+/** Commits before tokens are revoked. The token of a redeem that does not see this row is revoked afterwards. */
 export async function noteEnded(
   { storage }: Deps,
   { storeId, profileId }: EndedProfile,
@@ -62,8 +62,8 @@ export const idpSessionOf = (
 });
 
 /**
- * 1 if the session has ended since. Matches subject and session by the rule of `isOfSession` in backchannel-logout.ts. Two `exists`,
- * because PostgreSQL uses no index for an `or`.
+ * 1 if the session has ended since. Matches subject and session by the rule of `isOfSession` in backchannel-logout.ts.
+ * Two `exists`, because PostgreSQL uses no index for an `or`.
  */
 export const endedSince = (session: IdpSession): RawBuilder<0 | 1> => {
   const { subject, idpSession } = session;
@@ -88,8 +88,8 @@ const readEnded = statement((db, session: IdpSession) =>
 );
 
 /**
- * For a token without a code of Latchkey's, in the transaction that issues it. The shared lock orders it with `holdEnding`: either it
- * commits before tokens are taken back, or it sees that the session has ended.
+ * For a token without a code of Latchkey's, in the transaction that issues it. The shared lock orders it with
+ * `holdEnding`: either it commits before tokens are taken back, or it sees that the session has ended.
  */
 export async function isSessionEnded(
   trx: Trx,

@@ -62,7 +62,7 @@ export function idpRequest(
   });
 }
 
-/** What the store registers at its identity provider: one address for each profile, so that no two can be mixed up. */
+/** The redirect URI to register at the provider. Each profile has its own, so providers cannot be mixed up. */
 export const callbackUrl = (
   deps: { publicUrl: string },
   { store_id: storeId, realm_id: realmId, id }: Pick<Profile, "store_id" | "realm_id" | "id">,

@@ -28,8 +28,9 @@ import { recordCodeRefusal, refuseCode } from "./replayed-code.ts";
 import { findPath } from "./sign-on-path.ts";
 
 /**
- * The direct flow: the storefront sends the shopper straight to the identity provider, then brings the provider's code and its PKCE
- * verifier, and Latchkey redeems the code at the provider. The storefront checks `state` and `nonce` itself.
+ * The direct flow: the storefront sends the shopper straight to the identity provider, then brings the provider's code
+ * and its PKCE verifier, and Latchkey redeems the code at the provider. The storefront checks `state` and `nonce`
+ * itself.
  */
 export type DirectDeps = RedeemDeps & IdpDeps & { recordLimiter: RecordLimiter };
 type DirectGrant = Omit<ClientGrant, "purpose"> & { clientVerifier: string; from: From; by: By };
@@ -122,8 +123,8 @@ export async function redeemDirect(
 }
 
 /**
- * Waits, up to ten seconds, for a concurrent request with the same code. False: that request has deleted its claim, because the
- * provider did not answer it.
+ * Waits, up to ten seconds, for a concurrent request with the same code. False: that request has deleted its claim,
+ * because the provider did not answer it.
  */
 async function untilSettled({ storage }: DirectDeps, storeId: string, codeHash: string): Promise<boolean> {
   for (let tries = 0; tries < 50; tries++) {
@@ -156,7 +157,7 @@ async function identifyByDirectCode(
   return redeemIdpCode(deps, profile, metadata, { grant: idpGrant, nonce: "not_sent", source }, trail);
 }
 
-/** If the provider did not answer, the storefront may bring the code again. After any other failure the code counts as used. */
+/** If the provider did not answer, the storefront may bring the code again. Any other failure uses up the code. */
 async function endClaim(deps: DirectDeps, profile: Profile, trail: Trail, error: unknown): Promise<unknown> {
   const reason = reasonOf(error);
   const isAway = signOnReasonEntry(reason).error === "temporarily_unavailable";
@@ -176,7 +177,7 @@ async function endClaim(deps: DirectDeps, profile: Profile, trail: Trail, error:
 const idpAway = (found?: { reference: string }): Problem =>
   new Problem("idp_unavailable", { retryAfterSeconds: 10, ...(found && { meta: found }) });
 
-/** The direct flow has no attempt that began here. The unique hash of the provider's code decides that it is redeemed once. */
+/** No attempt began here. The unique hash of the provider's code decides that it is redeemed only once. */
 export async function claimDirectCode(
   { storage, clock }: Pick<DirectDeps, "storage" | "clock">,
   profile: Pick<Profile, "id" | "store_id" | "realm_id" | "client_id">,

@@ -14,8 +14,8 @@ type Deps = TradeDeps & { keyring: Keyring };
 type MemberToken = Output<typeof contract.issueAccessToken>;
 
 /**
- * Redeems a member's code for an access token; there is no customer and no customer token. The console names no store, so the code's
- * store counts. The token has no role: the gate looks up the role at each request.
+ * Redeems a member's code for an access token; there is no customer and no customer token. The console names no store,
+ * so the code's store counts. The token has no role: the gate looks up the role at each request.
  */
 export async function redeemForMember(
   deps: Deps,

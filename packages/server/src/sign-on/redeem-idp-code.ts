@@ -22,7 +22,7 @@ export type IdpDeps = {
   keyring: Keyring;
   directory: Directory;
   calls: Calls;
-  /** Concurrent calls of each provider, shared fairly between networks: strangers with made-up codes must not take all of them. */
+  /** Concurrent calls of a provider, shared fairly between networks: made-up codes must not take all places. */
   places: FairPlaces;
   emailDigests: EmailDigests;
   traces: Traces | undefined;
@@ -31,8 +31,9 @@ export type IdpDeps = {
 type IdpCodeRequest = { grant: IdpGrant; nonce: ExpectedNonce; source: string };
 
 /**
- * Redeems a code at the identity provider and verifies the answer; every check is noted on the trail. The sign-on holds one place in
- * the provider's queue to the end, even if the shopper leaves: that place counts against the shopper's own network.
+ * Redeems a code at the identity provider and verifies the answer; every check is noted on the trail. The sign-on holds
+ * one place in the provider's queue to the end, even if the shopper leaves: that place counts against the shopper's own
+ * network.
  */
 export async function redeemIdpCode(
   deps: IdpDeps,

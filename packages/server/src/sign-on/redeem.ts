@@ -16,7 +16,8 @@ export type RedeemDeps = TradeDeps & {
 export type Redeemed = { token: IssuedToken; attempt: AttemptRow; authTime: number | undefined };
 
 /**
- * Redeems a customer's code for a customer token. One transaction changes code, identity, customer and token; `toAnswer` runs in it, too.
+ * Redeems a customer's code for a customer token. One transaction changes code, identity, customer and token;
+ * `toAnswer` runs in it, too.
  */
 export async function redeem<T>(
   deps: RedeemDeps,

@@ -10,8 +10,8 @@ import { isRecorded, recordOf, type Trail } from "../sign-on-records/trail.ts";
 import { isUnavailable } from "../storage/storage.ts";
 
 /**
- * A failed sign-on ends on a page (`refuseWithPage`) until client and redirect URI are trusted. Afterwards every failure inside
- * `redirectProblemsTo` becomes a redirect to the storefront.
+ * A failed sign-on ends on a page (`refuseWithPage`) until client and redirect URI are trusted. Afterwards every
+ * failure inside `redirectProblemsTo` becomes a redirect to the storefront.
  */
 
 /** `error`: the identity provider's own error code, if storefronts know it. */

@@ -14,8 +14,8 @@ import { type AttemptRow, type ClientGrant, findByCode, mismatchOf } from "./cli
 export type CodeRefusal = { refusal: Problem; replayed?: { attempt: AttemptRow; customerId: string | null } };
 
 /**
- * Says why a code could not be burnt. A second use is refused. With a wrong verifier or redirect URI, or too late for a retry, it counts
- * as theft, and the token of the first use is revoked.
+ * Says why a code could not be burnt. A second use is refused. With a wrong verifier or redirect URI, or too late for a
+ * retry, it counts as theft, and the token of the first use is revoked.
  */
 export async function refuseCode(
   trx: Trx,
@@ -41,7 +41,7 @@ export const withReference = (code: ProblemCode, { id }: Pick<AttemptRow, "id">)
 
 type TakenBack = { customerId: string | null };
 
-/** Access tokens are not stored: their id stays revoked until the token expires. The store's revision tells all instances. */
+/** Access tokens are not stored, so the id is revoked. The store's revision tells all instances. */
 async function takeBackFromMember(
   trx: Trx,
   deps: Pick<TradeDeps, "clock">,

@@ -12,7 +12,7 @@ export type SignOnPath = {
   realm: Realm;
   /** The public client id: of the store's storefronts, or of the console. */
   clientId: string | undefined;
-  /** Attempts that began earlier are over. A restore sets this, because it loses which attempts came back and which codes were redeemed. */
+  /** Attempts that began earlier are over. A restore sets this, because it loses claims and used codes. */
   endedBefore: number;
   profile: Profile | undefined;
 };
@@ -26,8 +26,8 @@ export const createPathCache = ({ storage }: { storage: Storage }): PathCache =>
   createStoreCache({ storage }, MAX_PATHS, (path) => path?.profile !== undefined);
 
 /**
- * From the cache. A change of the store drops its entries at once in this process, within a second in others. The redeem reads the
- * database, so it sees a profile that was switched off in between.
+ * From the cache. A change of the store drops its entries at once in this process, within a second in others. The
+ * redeem reads the database, so it sees a profile that was switched off in between.
  */
 export function cachedPath(
   { storage, signOnPaths }: { storage: Storage; signOnPaths: PathCache },

@@ -27,12 +27,13 @@ import { type PageCode, reasonOf, signOnProblem } from "./refuse.ts";
 import { findPath, type SignOnPath } from "./sign-on-path.ts";
 
 /**
- * A test sign-on by an administrator. It runs every check of a real sign-on, then ends on a page; it makes a record, and no code,
- * customer or token. Ticket and attempt are sealed for purposes of their own, so neither can be used in a real sign-on, nor the reverse.
+ * A test sign-on by an administrator. It runs every check of a real sign-on, then ends on a page; it makes a record,
+ * and no code, customer or token. Ticket and attempt are sealed for purposes of their own, so neither can be used in a
+ * real sign-on, nor the reverse.
  */
 type Deps = IdpDeps & { publicUrl: string; recorder: Recorder };
 
-/** `attemptId`: the id of the attempt to come, so that the administrator can find its record. Absent in tickets of the last release. */
+/** `attemptId`: the id of the attempt to come, to find its record by. Tickets of the last release have none. */
 type Ticket = { id: string; attemptId?: string; expiresAt: number };
 type TestAttempt = Pick<SignOnAttempt, "id" | "startedAt" | "browserDigest" | "idpIssuer">;
 

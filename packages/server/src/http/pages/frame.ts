@@ -6,8 +6,8 @@ import type { Language } from "./language.ts";
 import { pageWords } from "./words/all.ts";
 
 /**
- * The frame of every page that a shopper sees. It shows nothing of the request but a reference or an id of Latchkey's own. It loads
- * nothing but the shop's logo, and no other site can put the page into a frame.
+ * The frame of every page that a shopper sees. It shows nothing of the request but a reference or an id of Latchkey's
+ * own. It loads nothing but the shop's logo, and no other site can put the page into a frame.
  */
 const STYLE = `
 :root { color-scheme: light dark; --back: ${GROUNDS.light}; --card: #fff; --text: #1d2125; --quiet: #5c646c; --line: #dcdcd6; --accent: #0b5f52; --on-accent: #fff; --bad: #a8261b; }
@@ -109,7 +109,9 @@ function accentStyle(shop: Shop | undefined): string {
 const hashOf = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 const STYLE_HASH = hashOf(STYLE);
 
-/** `formTargets`: the origins that a form of the page may lead to. Chromium checks each redirect after the form, too. */
+/**
+ * `formTargets`: the origins that a form of the page may lead to. Chromium checks each redirect after the form, too.
+ */
 export function pageHeaders({ language, shop }: PageReader, formTargets = "'none'"): Record<string, string> {
   const accent = accentStyle(shop);
   const policy = [

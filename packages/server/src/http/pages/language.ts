@@ -3,8 +3,8 @@ export const LANGUAGES = ["en", "de", "fr", "es", "ja"] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 /**
- * `ui_locales` of the storefront (OpenID Connect Core 3.1.2.1, tags in order of preference) goes before the browser's Accept-Language
- * (RFC 9110 12.5.4, tags with weights).
+ * `ui_locales` of the storefront (OpenID Connect Core 3.1.2.1, tags in order of preference) goes before the browser's
+ * Accept-Language (RFC 9110 12.5.4, tags with weights).
  */
 export function languageOf({ uiLocales = "", acceptLanguage = "" }: LanguageRequest): Language {
   for (const tag of [...uiLocales.slice(0, MAX_LENGTH).split(" "), ...byWeight(acceptLanguage)]) {
