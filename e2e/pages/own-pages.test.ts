@@ -126,7 +126,7 @@ describe.skipIf(!hasChromium)("the service's pages without JavaScript", () => {
       await page.getByRole("button", { name: "Yes, sign out" }).click();
       await page.waitForURL(`${shop}/signed-in?state=out`);
       await tab.getByRole("button", { name: /Ada/ }).click();
-      await tab.getByText("This sign-in began in another browser").waitFor();
+      await tab.getByText("This sign-in was started in another browser").waitFor();
     });
 
     test("Yes without an address shows that no session at the shop has ended, also after a reload and Back", async () => {
@@ -135,7 +135,7 @@ describe.skipIf(!hasChromium)("the service's pages without JavaScript", () => {
       const yes = () => page.getByRole("button", { name: "Yes, sign out" });
       for (let time = 0; time < 2; time++) {
         await yes().click();
-        await page.getByText("If the shop still shows that you are signed in, sign out there.").waitFor();
+        await page.getByText("If the shop still shows you as signed in, sign out there.").waitFor();
         await page.goBack();
       }
       await yes().waitFor();

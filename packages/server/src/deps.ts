@@ -33,9 +33,9 @@ import { createSharedUseLog } from "./rate-limit/shared-use-log.ts";
 import { createUseLog, type UseLog } from "./rate-limit/use-log.ts";
 import { createReadiness, type Readiness } from "./readiness.ts";
 import type { AuthenticationSettings } from "./realms/settings.ts";
-import { createKnownPaths, type KnownPaths } from "./sign-on/sign-on-path.ts";
-import { createRecorder, type Recorder } from "./sign-on-records/record.ts";
+import { createPathCache, type PathCache } from "./sign-on/sign-on-path.ts";
 import { createRecordLimiter, type RecordLimiter } from "./sign-on-records/record-limiter.ts";
+import { Recorder } from "./sign-on-records/recorder.ts";
 import type { newKey } from "./signing-keys/key-rows.ts";
 import { SigningKeys } from "./signing-keys/signing-keys.ts";
 import type { Storage, Trx } from "./storage/storage.ts";
@@ -91,7 +91,7 @@ export type Deps = {
   shownSettings: GroupCache<AuthenticationSettings>;
   shownProfiles: GroupCache<ProfileList>;
   /** Realm and profile of each sign-on path, from memory. */
-  knownPlaces: KnownPaths;
+  signOnPaths: PathCache;
   limiter: Limiter;
   anonymous: Cap;
   useLog: UseLog;
@@ -172,7 +172,7 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     standings: createStandings({ storage }),
     shownSettings: createStoreCache({ storage }, MAX_SHOWN),
     shownProfiles: createStoreCache({ storage }, MAX_SHOWN),
-    knownPlaces: createKnownPaths({ storage }),
+    signOnPaths: createPathCache({ storage }),
     limiter:
       options.limiter ?? (valkey ? createSharedLimiter({ valkey, ...counting }) : createLimiter(counting)),
     anonymous: createCap({ clock, valkey }, ANONYMOUS),
@@ -207,7 +207,7 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     webhookEgress,
     testsUnderWay: new Map(),
     eventDays,
-    recorder: createRecorder({ storage, clock, count: countSignOns(registry) }),
+    recorder: new Recorder({ storage, clock, count: countSignOns(registry) }),
     emailDigests: createEmailDigests({ storage, keyring }),
     recordLimiter: createRecordLimiter({ clock, valkey }),
     recordDays,

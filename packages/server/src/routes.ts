@@ -53,7 +53,7 @@ import { getIntegration, listIntegrations } from "./integrations/integration.ts"
 import { replayEvents } from "./integrations/replay.ts";
 import * as hook from "./integrations/resource.ts";
 import { testIntegration } from "./integrations/test-message.ts";
-import { endIdpSession } from "./logout/logout.ts";
+import { endIdpSession } from "./logout/backchannel-logout.ts";
 import { createMember, deleteMember, updateMember } from "./members/administer.ts";
 import { eraseMember } from "./members/erase-member.ts";
 import { listMembers, showMember } from "./members/resource.ts";
@@ -63,7 +63,8 @@ import { checkProfile } from "./profiles/check-profile.ts";
 import { profileKey } from "./profiles/profile.ts";
 import { listProfiles, viewProfile } from "./profiles/read-profiles.ts";
 import { endSession, signedOut } from "./realm-provider/end-session.ts";
-import { describeRealm, redeemForClient } from "./realm-provider/provider.ts";
+import { describeRealm } from "./realm-provider/metadata.ts";
+import { redeemForClient } from "./realm-provider/redeem-for-client.ts";
 import { revokeAtRealm } from "./realm-provider/revoke-at-realm.ts";
 import { readUserinfo } from "./realm-provider/userinfo.ts";
 import { createRealm, deleteRealm, updateRealm } from "./realms/administer.ts";
@@ -75,8 +76,8 @@ import { callback } from "./sign-on/callback.ts";
 import { issueCustomerToken } from "./sign-on/issue-customer-token.ts";
 import { redeemForMember } from "./sign-on/redeem-for-member.ts";
 import { beginTest, offerTest } from "./sign-on/test-sign-on.ts";
-import { getSignOn, listSignOns, presentSignOn, presentSignOnList } from "./sign-on-records/list.ts";
 import { readStatistics } from "./sign-on-records/read-statistics.ts";
+import { listSignOns, showSignOn } from "./sign-on-records/resource.ts";
 import { updateStore } from "./stores/administer.ts";
 import { showStore, showStoreById } from "./stores/resource.ts";
 
@@ -104,20 +105,20 @@ export const routes = (app: Deps): Route[] => [
   on(signOn.authorizeByForm,   ({ ids, browser }) => authorize(app, ids, browser)),
   on(signOn.callback,          ({ ids, browser }) => callback(app, ids, browser)),
   on(signOn.beginTest,         ({ ids, browser }) => beginTest(app, ids, browser)),
-  on(signOn.backchannelLogout, ({ ids, body, requestId, source }) => endIdpSession(app, ids, body.logout_token, { requestId, source })),
+  on(signOn.backchannelLogout, ({ ids, ...request }) => endIdpSession(app, ids, request)),
   on(signOn.realmMetadata,     ({ ids }) => describeRealm(app, ids)),
   on(signOn.realmToken,        ({ ids, ...request }) => redeemForClient(app, ids, request)),
   on(realmRevocation.revokeAtRealm, ({ ids, ...request }) => revokeAtRealm(app, ids, request)),
   on(signOn.userinfo,          ({ ids, authorization }) => readUserinfo(app, ids, authorization)),
   on(signOn.userinfoByPost,    ({ ids, authorization }) => readUserinfo(app, ids, authorization)),
-  on(signOut.endSession,       ({ ids, browser, requestId }) => endSession(app, ids, browser, requestId)),
-  on(signOut.endSessionByForm, ({ ids, browser, requestId }) => endSession(app, ids, browser, requestId)),
+  on(signOut.endSession,       ({ ids, browser }) => endSession(app, ids, browser)),
+  on(signOut.endSessionByForm, ({ ids, browser }) => endSession(app, ids, browser)),
   on(signOut.signedOut,        ({ ids, browser }) => signedOut(app, ids, browser)),
   on(signOn.jwks,              async () => ({ keys: await app.signingKeys.published() })),
 
-  on(record.listSignOns,       async ({ caller, query }) => presentSignOnList(app, await listSignOns(app, caller, toPage(query), query.filter, query.sort))),
+  on(record.listSignOns,       ({ caller, query }) => listSignOns(app, caller, query)),
   on(record.getSignOnStatistics, ({ caller, query }) => readStatistics(app, caller.storeId, query)),
-  on(record.getSignOn,         async ({ caller, ids }) => presentSignOn(app, await getSignOn(app, caller.storeId, ids.id))),
+  on(record.getSignOn,         ({ caller, ids }) => showSignOn(app, caller.storeId, ids.id)),
 
   on(key.listApplicationKeys,  ({ caller, query }) => listApplicationKeys(app, caller.storeId, toPage(query), query.filter)),
   on(key.createApplicationKey, ({ caller, body }) => createApplicationKey(app, byCaller(caller), body.data)),

@@ -22,12 +22,12 @@ import type { Cap } from "./rate-limit/cap.ts";
 import type { LastUsed } from "./rate-limit/last-used.ts";
 import type { Limiter } from "./rate-limit/limiter.ts";
 import type { UseLog } from "./rate-limit/use-log.ts";
-import { forgetOldAttempts, KNOWN_MS } from "./sign-on/code.ts";
+import { forgetOldAttempts, KNOWN_MS } from "./sign-on/claim-attempt.ts";
 import { forgetEndedSessions } from "./sign-on/ended-sessions.ts";
+import { addUpTallies, countUncounted, forgetOldStatistics } from "./sign-on-records/add-up-statistics.ts";
 import { forgetStrangers, tidyRecords } from "./sign-on-records/forget-records.ts";
-import type { Recorder } from "./sign-on-records/record.ts";
 import type { RecordLimiter } from "./sign-on-records/record-limiter.ts";
-import { addUpTallies, countUncounted, forgetOldStatistics } from "./sign-on-records/statistics.ts";
+import type { Recorder } from "./sign-on-records/recorder.ts";
 import type { SigningKeys } from "./signing-keys/signing-keys.ts";
 import { mayHaveOtherInstances } from "./storage/engine.ts";
 import type { Storage } from "./storage/storage.ts";
@@ -138,7 +138,7 @@ const choresOf = (
   whileRunning: { probes: () => probeProviders(deps) },
   everySecond: {
     last_used: deps.lastUsed.flush,
-    records: deps.recorder.flush,
+    records: () => deps.recorder.flush(),
     // After the records, because writing them changes the tallies that this adds up.
     statistics: () => addUpTallies(deps),
     use: deps.useLog.flush,

@@ -137,7 +137,7 @@ export const isLongAgo = ({ clock }: Pick<Deps, "clock">, { askedAt }: Pick<Eras
   askedAt <= clock.now() - NOTED_MS;
 
 /**
- * Instances hold sign-on records in memory for a second (sign-on-records/record.ts). A round after this time finds them
+ * Instances hold sign-on records in memory for a second (sign-on-records/recorder.ts). A round after this time finds them
  * too, even if the request came from the slowest clock and the round runs on the fastest.
  */
 const NOTED_MS = 5000 + 2 * MAX_CLOCK_DIFFERENCE_MS;

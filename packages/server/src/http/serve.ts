@@ -15,8 +15,8 @@ import {
 } from "./exchange.ts";
 import { corsHeaders, preflightHeaders, securityHeaders } from "./headers.ts";
 import { type Answer, headerOf, type Received, type Serve } from "./message.ts";
-import { pageHeaders, type Reader } from "./pages/frame.ts";
-import { choicePage, signedOutPage, signInsEndedPage, signOutPage } from "./pages/pages.ts";
+import { type PageReader, pageHeaders } from "./pages/frame.ts";
+import { choicePage, signedOutPage, signOutPage } from "./pages/shopper-pages.ts";
 import { ADMINISTRATOR, testPage } from "./pages/test-page.ts";
 import { createPaths } from "./paths.ts";
 import { readForm } from "./read-body.ts";
@@ -225,11 +225,11 @@ const formTargetsOf = (answer: BrowserAnswer): string | undefined =>
 const withHttps = ({ httpOrigins }: { httpOrigins: string[] }): string =>
   [...new Set(["https:", ...httpOrigins])].join(" ");
 
-function pageOf(answer: Exclude<BrowserAnswer, { location: string }>, reader: Reader): string {
+function pageOf(answer: Exclude<BrowserAnswer, { location: string }>, reader: PageReader): string {
   if ("choice" in answer) return choicePage(answer.choice, reader);
   if ("question" in answer) return signOutPage(answer.question, reader);
   if ("report" in answer) return testPage(answer.report);
-  return answer.page === "signed_out" ? signedOutPage(reader) : signInsEndedPage(reader);
+  return signedOutPage(answer.page, reader);
 }
 
 async function passGate(

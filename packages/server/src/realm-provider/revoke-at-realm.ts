@@ -6,7 +6,7 @@ import { type VerifyDeps, verifyToken } from "../customers/tokens/verify-token.t
 import { byCustomer, byKey } from "../events/event.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import { getCustomerRealm } from "../realms/realm.ts";
-import { knowClient } from "./provider.ts";
+import { authenticateAtRealm } from "./redeem-for-client.ts";
 
 type RevocationRequest = {
   authorization: string | undefined;
@@ -14,7 +14,9 @@ type RevocationRequest = {
   requestId: string;
 };
 
-/** RFC 7009: a client ends the customer tokens that this realm has given to it. Any other text is answered alike, and nothing ends. */
+/**
+ * RFC 7009: revokes a customer token that this realm has issued to this client. Any other text gets the same answer.
+ */
 export async function revokeAtRealm(
   deps: ClientDeps & VerifyDeps,
   ids: { store: string; realm: string },
@@ -22,7 +24,7 @@ export async function revokeAtRealm(
 ): Promise<Record<string, never>> {
   const realm = await getCustomerRealm(deps, ids.store, ids.realm);
   const { store_id: storeId } = realm;
-  const { clientId, key } = await knowClient(deps, realm, readCredentials(authorization, body));
+  const { clientId, key } = await authenticateAtRealm(deps, realm, readCredentials(authorization, body));
   const found = await verifyToken(deps, storeId, body.token);
   if (found?.clientId !== clientId || found.issuer !== issuerOf(deps, storeId, realm.id)) return {};
   const by = key ? byKey(storeId, key, requestId) : byCustomer(storeId, found.row.customer_id, requestId);

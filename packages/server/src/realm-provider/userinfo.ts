@@ -11,7 +11,7 @@ import { emailClaims } from "./id-token.ts";
 
 const MAX_TOKEN_LENGTH = 4096;
 
-/** Who a customer token stands for (OpenID Connect Core 5.3), as the database says now. Only this realm's are taken. */
+/** The customer of a token of this realm (OpenID Connect Core 5.3), as the database has the customer now. */
 export async function readUserinfo(
   deps: VerifyDeps,
   ids: { store: string; realm: string },

@@ -3,8 +3,8 @@ import { type IssuedToken, issueToken } from "../customers/tokens/issue-token.ts
 import { byCustomer } from "../events/event.ts";
 import type { SigningKeys } from "../signing-keys/signing-keys.ts";
 import type { Trx } from "../storage/storage.ts";
+import { type TradeDeps, tradeCode } from "./burn-code.ts";
 import type { AttemptRow, ClientGrant } from "./client-grant.ts";
-import { type TradeDeps, tradeCode } from "./trade-code.ts";
 
 export type RedeemDeps = TradeDeps & {
   publicUrl: string;
@@ -15,15 +15,15 @@ export type RedeemDeps = TradeDeps & {
 export type Redeemed = { token: IssuedToken; attempt: AttemptRow; authTime: number | undefined };
 
 /**
- * Trades a customer's code for a customer token. Code, identity, customer and token change together or not at all, with whatever
- * `toAnswer` reads or writes.
+ * Redeems a customer's code for a customer token. One transaction changes code, identity, customer and token;
+ * `toAnswer` runs in it, too.
  */
 export async function redeem<T>(
   deps: RedeemDeps,
   grant: Omit<ClientGrant, "purpose">,
   toAnswer: (trx: Trx, redeemed: Redeemed) => Promise<T>,
 ): Promise<T> {
-  // Before the transaction: the key may have to be read.
+  // Before the transaction, because the key may have to be read.
   const signer = await deps.signingKeys.current();
   const { by, requestId } = grant;
   return tradeCode(deps, { ...grant, purpose: "customers" }, async (trx, burnt) => {

@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { getSignOnStatistics } from "../../src/contract/sign-ons.ts";
 import { deleteStore } from "../../src/delete-store.ts";
-import { createRecorder } from "../../src/sign-on-records/record.ts";
-import { addUpTallies } from "../../src/sign-on-records/statistics.ts";
+import { addUpTallies } from "../../src/sign-on-records/add-up-statistics.ts";
+import { Recorder } from "../../src/sign-on-records/recorder.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";
 import { createFederation, type Federation } from "../support/federation.ts";
@@ -127,7 +127,7 @@ describe.each(engines)("statistics of sign-ons on $name", (engine) => {
   });
 
   test("count a sign-on once, whichever instance writes its exchange first", async () => {
-    const [one, other] = [createRecorder(f.latchkey), createRecorder(second)];
+    const [one, other] = [new Recorder(f.latchkey), new Recorder(second)];
     const heads = Array.from({ length: 60 }, (_, index) => ({
       id: `01890000-0000-7000-8000-${String(index).padStart(12, "0")}`,
       storeId: f.store.store.id,

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { limits } from "../../src/contract/limits.ts";
 import { authorize } from "../../src/contract/sign-on.ts";
 import { getSignOn, listSignOns } from "../../src/contract/sign-ons.ts";
-import { createRecorder } from "../../src/sign-on-records/record.ts";
+import { Recorder } from "../../src/sign-on-records/recorder.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { call } from "../support/call.ts";
 import { createFederation, type Federation } from "../support/federation.ts";
@@ -138,7 +138,7 @@ describe("the recorder", () => {
       },
     };
     const fake = { ...storage, db: away } as unknown as Storage;
-    const recorder = createRecorder({ storage: fake, clock });
+    const recorder = new Recorder({ storage: fake, clock });
     for (let i = 0; i < 30_000; i++) recorder.note(record(i));
     await recorder.flush();
     for (let i = 30_000; i < 45_000; i++) recorder.note(record(i));
@@ -150,7 +150,7 @@ describe("the recorder", () => {
   });
 
   test("has a tenth of its room for unsigned failures", async () => {
-    const recorder = createRecorder(f.latchkey);
+    const recorder = new Recorder(f.latchkey);
     for (let i = 0; i < 1000; i++) recorder.note(record(i));
     for (let i = 1000; i < 25_000; i++) recorder.note(strangers(i));
     expect([recorder.waiting(), recorder.dropped()]).toEqual([3000, 22_000]);
@@ -172,7 +172,7 @@ describe("the recorder", () => {
         return storage.transact(work);
       },
     };
-    const recorder = createRecorder({ storage: undone, clock });
+    const recorder = new Recorder({ storage: undone, clock });
     for (let i = 0; i < limits.strangerEventsAtOnce; i++) recorder.note(strangers(i));
     await recorder.flush();
     const noted = await storage.db
@@ -184,7 +184,7 @@ describe("the recorder", () => {
   });
 
   test("loses only the record of a store that is gone", async () => {
-    const recorder = createRecorder(f.latchkey);
+    const recorder = new Recorder(f.latchkey);
     recorder.note(record(1));
     recorder.note(record(2, "01890000-0000-7000-8000-999999999999"));
     recorder.note(record(3));
@@ -197,12 +197,12 @@ describe("the recorder", () => {
     async (what) => {
       const { storage, clock } = f.latchkey;
       const issued = { ...record(1), outcome: "code_issued" as const, reason: null };
-      const ahead = createRecorder({ storage, clock: { ...clock, now: () => clock.now() + 1000 } });
+      const ahead = new Recorder({ storage, clock: { ...clock, now: () => clock.now() + 1000 } });
       ahead.note(issued);
       await ahead.flush();
       const expired = { outcome: "expired", reason: "code_expired" };
       if (what === "a code that has expired") await storage.db.updateTable("sign_ons").set(expired).execute();
-      const recorder = createRecorder(f.latchkey);
+      const recorder = new Recorder(f.latchkey);
       recorder.noteExchange({ ...issued, outcome: "exchanged", customerId: "ada" });
       await recorder.flush();
       const row = await storage.db.selectFrom("sign_ons").selectAll().executeTakeFirst();

@@ -1,15 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { newId } from "../../src/lib/ids.ts";
 import { newCredential } from "../../src/lib/secrets.ts";
-import {
-  claimAttempt,
-  claimDirectCode,
-  failAttempt,
-  forgetDirectCode,
-  forgetOldAttempts,
-  issueCode,
-  settleDirectCode,
-} from "../../src/sign-on/code.ts";
+import { claimAttempt, failAttempt, forgetOldAttempts, issueCode } from "../../src/sign-on/claim-attempt.ts";
+import { claimDirectCode, forgetDirectCode, settleDirectCode } from "../../src/sign-on/redeem-direct.ts";
 import { createFederation, type Federation, newPkce, SHOP } from "../support/federation.ts";
 
 /** The states of an attempt in the database: no writer leaves a terminal state, in any order of writes. */

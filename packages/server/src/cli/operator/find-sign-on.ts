@@ -1,5 +1,5 @@
 import { operatorFault, usageFault } from "../../lib/operator-fault.ts";
-import { findSignOns, type SignOnName } from "../../sign-on-records/list.ts";
+import { findSignOns, type SignOnName } from "../../sign-on-records/resource.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { isBeingDeleted, listStores, type Store } from "../../stores/store.ts";
 import { NO_STORES, requireStore } from "./require-store.ts";

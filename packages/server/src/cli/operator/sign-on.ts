@@ -4,8 +4,8 @@ import { toIso } from "../../lib/clock.ts";
 import type { Condition } from "../../lib/condition.ts";
 import { isId } from "../../lib/ids.ts";
 import { usageFault } from "../../lib/operator-fault.ts";
-import { listSignOns, signOnResource } from "../../sign-on-records/list.ts";
 import { readReference } from "../../sign-on-records/reference.ts";
+import { readSignOns, signOnResource } from "../../sign-on-records/resource.ts";
 import { ifGiven, quoted, readChoice } from "../options.ts";
 import { formatTable } from "../table.ts";
 import { findSignOn } from "./find-sign-on.ts";
@@ -19,7 +19,7 @@ export async function list(given: FromStore & PageGiven & Narrowed): Promise<voi
   const page = readPageGiven(given);
   const conditions = readConditions(given);
   const { rows, place } = await fromStore(given.store, (deps, storeId) =>
-    refuseInWords(listSignOns(deps, { storeId, role: "administrator" }, page, conditions)),
+    refuseInWords(readSignOns(deps, { storeId, role: "administrator" }, page, conditions)),
   );
   printList(
     {

@@ -64,10 +64,10 @@ describe("a test sign-on", () => {
     const { page, reference } = await run();
     expect(page.status).toBe(200);
     const text = textOf(page);
-    expect(text).toContain("The test came through");
+    expect(text).toContain("Test passed");
     expect(text).toContain("ada@shop.example (verified by the provider)");
     for (const id of ["R4", "R6", "R7", "R9"]) expect(text).toContain(`${id} met`);
-    expect(text).toContain("R8 cannot be told yet");
+    expect(text).toContain("R8 not known yet");
     expect(text).toMatch(new RegExp(`id_token.iss Expected ${f.idp.issuer} Found ${f.idp.issuer}`));
     expect(text).toMatch(/Token endpoint \d+ ms/);
     expect(page.headers.get("cache-control")).toBe("no-store");
@@ -99,9 +99,9 @@ describe("a test sign-on", () => {
     f.idp.hooks.claims = (claims) => ({ ...claims, aud: ["another", "<b>third</b>"] });
     const { page } = await run();
     const text = textOf(page);
-    expect(text).toContain("The test failed");
+    expect(text).toContain("Test failed");
     expect(text).toContain("R7 not met");
-    expect(text).toContain("R4 cannot be told yet");
+    expect(text).toContain("R4 not known yet");
     expect(page.body).not.toContain("<b>third");
     expect(page.body).toContain("&lt;b&gt;third");
     const reference = /Reference <strong>([^<]+)/.exec(page.body)?.[1] ?? "none";
@@ -118,7 +118,7 @@ describe("a test sign-on", () => {
       redirect: ({ state = "" }) => ({ state, error: "access_denied", error_description: "<i>not</i> you" }),
     };
     const { page } = await run();
-    expect(textOf(page)).toContain("What the provider said At the sign-in itself error access_denied");
+    expect(textOf(page)).toContain("Answer of the provider From authorization endpoint error access_denied");
     expect(page.body).toContain("&lt;i&gt;not&lt;/i&gt; you");
     f.idp.hooks = {
       answer: {
@@ -129,7 +129,7 @@ describe("a test sign-on", () => {
       },
     };
     expect(textOf((await run()).page)).toContain(
-      "What the provider said At its token endpoint HTTP status 401 error invalid_client error_description AADSTS7000215",
+      "Answer of the provider From token endpoint HTTP status 401 error invalid_client error_description AADSTS7000215",
     );
     f.idp.hooks = {};
   });
@@ -140,7 +140,7 @@ describe("a test sign-on", () => {
       json: { data: { type: "oidc-profile", provisioning: "existing" } },
     });
     const text = textOf((await run()).page);
-    expect(text).toContain("The test failed");
+    expect(text).toContain("Test failed");
     expect(text).toContain("ada@shop.example");
     expect(text).toContain("R7 met");
   });
@@ -156,7 +156,7 @@ describe("a test sign-on", () => {
     };
     expect(await tested()).toContain("This person is not a member of the store.");
     await side.invite("ada@shop.example", "support");
-    expect(await tested()).toContain("The test came through This person would be signed in now.");
+    expect(await tested()).toContain("Test passed This person would be signed in now.");
     f.idp.person = { ...f.idp.person, email_verified: false };
     expect(await tested()).toContain("member_email_unverified");
   });
@@ -184,7 +184,7 @@ describe("a test sign-on", () => {
       json: { data: { type: "oidc-profile", enabled: false } },
     });
     f.latchkey.clock.advance(1000);
-    expect(textOf((await run()).page)).toContain("The test came through");
+    expect(textOf((await run()).page)).toContain("Test passed");
     await f.latchkey.app.tidy();
     const { data } = (await f.store.call(checkProfile, { ids: at() })).body;
     expect(data.checks.find(({ id }: { id: string }) => id === "R7")).toMatchObject({ status: "met" });
@@ -203,7 +203,7 @@ describe("the address of a test", () => {
     expect((await visit({ cookie: undefined }, url)).status).toBe(303);
     const second = await visit({ cookie: undefined }, url);
     expect([second.status, second.code]).toEqual([400, "test_sign_on_over"]);
-    expect(second.body).toContain("This test is over");
+    expect(second.body).toContain("This test link is no longer valid");
   });
 
   test("many visits at once: one goes on", async () => {
@@ -263,7 +263,7 @@ describe("the callback of a test", () => {
     back.searchParams.set("state", test.searchParams.get("state") ?? "");
     const crossed = await f.comeBack(browser, back.href);
     expect(crossed.status).toBe(200);
-    expect(textOf(crossed)).toContain("The test failed");
+    expect(textOf(crossed)).toContain("Test failed");
     const other = new URL(
       f.idp.signIn((await visit(browser, (await offer()).url)).headers.get("location") ?? ""),
     );

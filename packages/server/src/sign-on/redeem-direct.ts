@@ -14,42 +14,43 @@ import type { Realm } from "../realms/realm.ts";
 import { getSettings, listDirectProfiles } from "../realms/settings.ts";
 import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
 import { referenceOf } from "../sign-on-records/reference.ts";
+import { isRecorded, recordOf, startTrail, type Trail, timed } from "../sign-on-records/trail.ts";
 import type { Trx } from "../storage/storage.ts";
-import { type AskDeps, askIdp } from "./ask-idp.ts";
 import { challengeOf } from "./attempt.ts";
 import { unavailable } from "./authorize.ts";
+import { failAttempt, forgetAt } from "./claim-attempt.ts";
 import type { ClientGrant } from "./client-grant.ts";
-import { claimDirectCode, failAttempt, forgetDirectCode, settleDirectCode } from "./code.ts";
-import { idpSessionOf, isEndedForGood } from "./ended-sessions.ts";
-import { isRecorded, reasonOf, recordOf, signOnProblem, startTrail, type Trail, timed } from "./exits.ts";
+import { idpSessionOf, isSessionEnded } from "./ended-sessions.ts";
 import type { RedeemDeps } from "./redeem.ts";
-import { noteUnusable, whyNot } from "./replay.ts";
+import { type IdpDeps, redeemIdpCode } from "./redeem-idp-code.ts";
+import { reasonOf, signOnProblem } from "./refuse.ts";
+import { recordCodeRefusal, refuseCode } from "./replayed-code.ts";
 import { findPath } from "./sign-on-path.ts";
 
 /**
- * The direct flow, the other reading of the contract: the storefront sent the shopper straight to the identity provider,
- * and brings the provider's own code, with the verifier that belongs to it. We redeem it there. State and nonce were the
- * storefront's business; PKCE ties the code to the storefront, which must show the verifier.
+ * The direct flow: the storefront sends the shopper straight to the identity provider, then brings the provider's code
+ * and its PKCE verifier, and Latchkey redeems the code at the provider. The storefront checks `state` and `nonce`
+ * itself.
  */
-export type DirectDeps = RedeemDeps & AskDeps & { recordLimiter: RecordLimiter };
+export type DirectDeps = RedeemDeps & IdpDeps & { recordLimiter: RecordLimiter };
 type DirectGrant = Omit<ClientGrant, "purpose"> & { clientVerifier: string; from: TokenOrigin; by: By };
 
-type DirectPlace = { profile: Profile; realm: Realm };
+type DirectPath = { profile: Profile; realm: Realm };
 
-/** The one profile that the realm of the settings uses directly, if it does. */
-export async function findDirectPlace(
+/** The direct profile of the realm that the settings name. A realm has at most one. */
+export async function findDirectPath(
   { storage: { db } }: Pick<DirectDeps, "storage">,
   storeId: string,
-): Promise<DirectPlace | undefined> {
+): Promise<DirectPath | undefined> {
   const { realm_id: realmId } = await getSettings({ storage: { db } }, storeId);
   const [direct] = await listDirectProfiles(db, storeId, realmId);
-  const place = direct && (await findPath(db, { storeId, realmId, profileId: direct.id }));
-  return place?.profile && { profile: place.profile, realm: place.realm };
+  const path = direct && (await findPath(db, { storeId, realmId, profileId: direct.id }));
+  return path?.profile && { profile: path.profile, realm: path.realm };
 }
 
 export async function redeemDirect(
   deps: DirectDeps,
-  { profile, realm }: DirectPlace,
+  { profile, realm }: DirectPath,
   grant: DirectGrant,
   onIssued: (trx: Trx, token: IssuedToken) => Promise<void>,
 ): Promise<IssuedToken> {
@@ -69,17 +70,17 @@ export async function redeemDirect(
       throw idpAway();
     }
     const found = await deps.storage.transact((trx) =>
-      whyNot(trx, deps, { ...grant, purpose: "customers" }, codeHash),
+      refuseCode(trx, deps, { ...grant, purpose: "customers" }, codeHash),
     );
-    noteUnusable(deps, found);
+    recordCodeRefusal(deps, found);
     throw found.refusal;
   }
   try {
-    const identity = await identifyShopper(deps, profile, grant, trail);
+    const identity = await identifyByDirectCode(deps, profile, grant, trail);
     const digests = await digestsOf(deps.emailDigests, profile.store_id, identity);
     const token = await deps.storage.transact(async (trx) => {
       const place = keyOf(profile);
-      if (await isEndedForGood(trx, idpSessionOf(place, identity, trail.startedAt)))
+      if (await isSessionEnded(trx, idpSessionOf(place, identity, trail.startedAt)))
         throw signOnProblem("session_ended");
       const [linked, current] = await Promise.all([findLinked(trx, place, identity), findPath(trx, place)]);
       const isSameIssuer = current?.profile?.metadata?.issuer === identity.issuer;
@@ -116,13 +117,13 @@ export async function redeemDirect(
     deps.recorder.noteExchange({ ...record, customerId: token.customerId });
     return token;
   } catch (error) {
-    throw await refuse(deps, profile, trail, error);
+    throw await endClaim(deps, profile, trail, error);
   }
 }
 
 /**
- * A twin of this request may be at the provider still: what became of it is there once the claim has ended. False: the claim is
- * gone, because the provider gave the twin no answer.
+ * Waits, up to ten seconds, for a concurrent request with the same code. False: that request has deleted its claim,
+ * because the provider did not answer it.
  */
 async function untilSettled({ storage }: DirectDeps, storeId: string, codeHash: string): Promise<boolean> {
   for (let tries = 0; tries < 50; tries++) {
@@ -138,7 +139,7 @@ async function untilSettled({ storage }: DirectDeps, storeId: string, codeHash: 
   return true;
 }
 
-async function identifyShopper(
+async function identifyByDirectCode(
   deps: DirectDeps,
   profile: Profile,
   grant: DirectGrant,
@@ -152,11 +153,11 @@ async function identifyShopper(
     idpRedirectUri: grant.clientRedirectUri,
   };
   const { source } = grant.from;
-  return askIdp(deps, profile, metadata, { grant: idpGrant, nonce: "not_sent", source }, trail);
+  return redeemIdpCode(deps, profile, metadata, { grant: idpGrant, nonce: "not_sent", source }, trail);
 }
 
-/** A provider that gave no answer may be asked again; whatever else went wrong, the code has been used. */
-async function refuse(deps: DirectDeps, profile: Profile, trail: Trail, error: unknown): Promise<unknown> {
+/** If the provider did not answer, the storefront may bring the code again. Any other failure uses up the code. */
+async function endClaim(deps: DirectDeps, profile: Profile, trail: Trail, error: unknown): Promise<unknown> {
   const reason = reasonOf(error);
   const isAway = signOnReasonEntry(reason).error === "temporarily_unavailable";
   const end = isAway ? forgetDirectCode : failAttempt;
@@ -174,3 +175,58 @@ async function refuse(deps: DirectDeps, profile: Profile, trail: Trail, error: u
 
 const idpAway = (found?: { reference: string }): Problem =>
   new Problem("idp_unavailable", { retryAfterSeconds: 10, ...(found && { meta: found }) });
+
+/** No attempt began here. The unique hash of the provider's code decides that it is redeemed only once. */
+export async function claimDirectCode(
+  { storage, clock }: Pick<DirectDeps, "storage" | "clock">,
+  profile: Pick<Profile, "id" | "store_id" | "realm_id" | "client_id">,
+  claim: { id: string; codeHash: string; codeChallenge: string; grant: { clientRedirectUri: string } },
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await storage.db
+    .insertInto("sign_on_attempts")
+    .values({
+      id: claim.id,
+      store_id: profile.store_id,
+      realm_id: profile.realm_id,
+      profile_id: profile.id,
+      client_id: profile.client_id,
+      client_redirect_uri: claim.grant.clientRedirectUri,
+      code_challenge: claim.codeChallenge,
+      code_hash: claim.codeHash,
+      state: "returned",
+      forget_at: forgetAt(clock),
+    })
+    .onConflict((conflict) => conflict.column("code_hash").doNothing())
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows === 1n;
+}
+
+/** Runs in the transaction that issues the token. */
+export async function settleDirectCode(
+  trx: Trx,
+  { clock }: Pick<DirectDeps, "clock">,
+  { storeId }: { storeId: string },
+  attemptId: string,
+  tokenId: string,
+): Promise<void> {
+  await trx
+    .updateTable("sign_on_attempts")
+    .set({ state: "exchanged", exchanged_at: clock.now(), token_id: tokenId })
+    .where("store_id", "=", storeId)
+    .where("id", "=", attemptId)
+    .execute();
+}
+
+/** Called when the provider did not answer. The storefront may bring the code again. */
+export async function forgetDirectCode(
+  { storage }: Pick<DirectDeps, "storage">,
+  { storeId }: { storeId: string },
+  attemptId: string,
+): Promise<void> {
+  await storage.db
+    .deleteFrom("sign_on_attempts")
+    .where("store_id", "=", storeId)
+    .where("id", "=", attemptId)
+    .where("state", "=", "returned")
+    .execute();
+}

@@ -1,19 +1,18 @@
-import { html } from "hono/html";
 import type { Choice, SignOutQuestion } from "../../contract/browser.ts";
 import type { Problem } from "../../contract/problem.ts";
 import { type ProblemCode, problemEntry } from "../../contract/problems.ts";
-import { framed, type Reader, wayBack } from "./frame.ts";
-import { type Html, inWords } from "./html.ts";
+import { framed, type PageReader, wayBack } from "./frame.ts";
+import { type Html, html, inWords } from "./html.ts";
 import { pageWords } from "./words/all.ts";
 import type { PageWords, Refusal } from "./words/page-words.ts";
 
-/** What a shopper sees of us when there is no storefront to send them to. */
+/** The pages that a shopper sees when there is no storefront to redirect to. */
 
-export function problemPage(problem: Problem, requestId: string, reader: Reader): string {
+export function problemPage(problem: Problem, requestId: string, reader: PageReader): string {
   const { code } = problem;
   const words = pageWords[reader.language];
   const reference = problem.faults[0].meta?.reference;
-  // A reference finds the record of a sign-on, a request's id the lines of the log.
+  // A reference finds the record of a sign-on; a request id finds the lines of the log.
   const [kind, shown, look] =
     reference === undefined ? [words.request, requestId, " long"] : [words.reference, String(reference), ""];
   const isForMembers = reader.shop?.isForMembers ?? false;
@@ -27,18 +26,18 @@ export function problemPage(problem: Problem, requestId: string, reader: Reader)
 
 type Explained = Refusal & { heading: string; isForDevelopers?: boolean };
 
-/** Whose fault it is decides what the page says: a shopper can start again, or wait, but cannot mend a storefront. */
+/** Tells a shopper to start again or to wait. A fault of the storefront has a text for its developers. */
 function explain({ code, faults }: Problem, words: PageWords, isForMembers: boolean): Explained {
   const { again, later, members } = words;
-  const sayTo = (shopper: Refusal, remedyOfMember: string): Refusal =>
+  const refusalFor = (shopper: Refusal, remedyOfMember: string): Refusal =>
     isForMembers ? { ...shopper, remedy: remedyOfMember } : shopper;
   switch (code) {
     case "attempt_invalid":
-      return { heading: again.heading, ...sayTo(again.foreign, members.again) };
+      return { heading: again.heading, ...refusalFor(again.foreign, members.again) };
     case "attempt_expired":
-      return { heading: again.heading, ...sayTo(again.late, members.again) };
+      return { heading: again.heading, ...refusalFor(again.late, members.again) };
     case "browser_changed":
-      return { heading: again.heading, ...sayTo(again.otherBrowser, members.otherBrowser) };
+      return { heading: again.heading, ...refusalFor(again.otherBrowser, members.otherBrowser) };
     case "rate_limit_exceeded":
       return { heading: later.heading, ...later.busy };
     case "storage_unavailable":
@@ -61,17 +60,13 @@ function detailsFor(whom: string, code: ProblemCode): Html {
   return html`<p class="quiet details">${whom}: <span lang="en">${inWords(means)} ${inWords(remedy)}</span></p>`;
 }
 
-export function signedOutPage(reader: Reader): string {
-  const { heading, text } = pageWords[reader.language].signedOut;
+export function signedOutPage(page: "signed_out" | "sign_ins_ended", reader: PageReader): string {
+  const { signedOut, signInsEnded } = pageWords[reader.language];
+  const { heading, text } = page === "signed_out" ? signedOut : signInsEnded;
   return framed(reader, { title: heading, body: html`<h1>${heading}</h1><p>${text}</p>${wayBack(reader)}` });
 }
 
-export function signInsEndedPage(reader: Reader): string {
-  const { heading, text } = pageWords[reader.language].signInsEnded;
-  return framed(reader, { title: heading, body: html`<h1>${heading}</h1><p>${text}</p>${wayBack(reader)}` });
-}
-
-export function signOutPage({ action, confirmation }: SignOutQuestion, reader: Reader): string {
+export function signOutPage({ action, confirmation }: SignOutQuestion, reader: PageReader): string {
   const { heading, headingWithoutName, text, yes } = pageWords[reader.language].signOut;
   const name = reader.shop?.name;
   const [before, after] = heading.split("{shop}");
@@ -82,7 +77,7 @@ export function signOutPage({ action, confirmation }: SignOutQuestion, reader: R
   });
 }
 
-export function choicePage({ action, options }: Choice, reader: Reader): string {
+export function choicePage({ action, options }: Choice, reader: PageReader): string {
   const { choice } = pageWords[reader.language];
   const items = options.map(({ profileId, name, isDown }) => {
     const note = isDown ? html`<span class="quiet">${choice.down}</span>` : "";

@@ -7,22 +7,22 @@ import { noteEvents } from "../events/note.ts";
 import { referenceOf } from "../sign-on-records/reference.ts";
 import type { Trx } from "../storage/storage.ts";
 import { touchStore } from "../stores/store.ts";
+import type { TradeDeps } from "./burn-code.ts";
 import { type AttemptRow, type ClientGrant, findByCode, mismatchOf } from "./client-grant.ts";
-import type { TradeDeps } from "./trade-code.ts";
 
-/** A refusal, and whose token was taken back with it. */
-export type WhyNot = { refusal: Problem; replayed?: { attempt: AttemptRow; customerId: string | null } };
+/** A refused code. `replayed`: the token of the first use was revoked. */
+export type CodeRefusal = { refusal: Problem; replayed?: { attempt: AttemptRow; customerId: string | null } };
 
 /**
- * Why a code could not be burnt. A second use is refused; one with a wrong verifier or redirect URI, or one that comes too
- * late to be a retry, is a theft, and takes back what the first use gave.
+ * Says why a code could not be burnt. A second use is refused. With a wrong verifier or redirect URI, or too late for a
+ * retry, it counts as theft, and the token of the first use is revoked.
  */
-export async function whyNot(
+export async function refuseCode(
   trx: Trx,
   deps: Pick<TradeDeps, "clock">,
   grant: ClientGrant,
   codeHash: string,
-): Promise<WhyNot> {
+): Promise<CodeRefusal> {
   const attempt = await findByCode.first(trx, { codeHash, ...grant });
   const isForeign = grant.client !== undefined && attempt?.realm_id !== grant.client.realmId;
   if (!attempt || isForeign || attempt.state === "failed") return { refusal: new Problem("code_invalid") };
@@ -35,19 +35,19 @@ export async function whyNot(
   return { refusal, ...(whose && { replayed: { attempt, ...whose } }) };
 }
 
-/** Of a sign-on that is known: the reference finds its record. */
+/** The reference finds the record of the attempt. */
 export const withReference = (code: ProblemCode, { id }: Pick<AttemptRow, "id">): Problem =>
   new Problem(code, { meta: { reference: referenceOf(id) } });
 
-type Whose = { customerId: string | null };
+type TakenBack = { customerId: string | null };
 
-/** An access token is not stored: it is revoked until it would have expired, and the store's revision tells all instances. */
+/** Access tokens are not stored, so the id is revoked. The store's revision tells all instances. */
 async function takeBackFromMember(
   trx: Trx,
   deps: Pick<TradeDeps, "clock">,
   attempt: AttemptRow,
   { requestId }: ClientGrant,
-): Promise<Whose | undefined> {
+): Promise<TakenBack | undefined> {
   const { token_id, store_id, exchanged_at } = attempt;
   if (token_id === null || exchanged_at === null) return undefined;
   if (!(await revokeAccessToken(trx, store_id, { token_id, exchanged_at }))) return undefined;
@@ -56,7 +56,7 @@ async function takeBackFromMember(
   return { customerId: null };
 }
 
-/** Until it would have expired. False: it was revoked already. */
+/** Until the token expires. False: it was revoked already. */
 export async function revokeAccessToken(
   trx: Trx,
   store_id: string,
@@ -84,13 +84,13 @@ const replayOf = (attempt: AttemptRow) =>
     },
   }) as const;
 
-/** Whose token it was; undefined when it was gone already. */
+/** Undefined: the token was deleted already. */
 async function takeBackFromCustomer(
   trx: Trx,
   deps: Pick<TradeDeps, "clock">,
   attempt: AttemptRow,
   { by, requestId }: ClientGrant,
-): Promise<Whose | undefined> {
+): Promise<TakenBack | undefined> {
   if (attempt.token_id === null) return undefined;
   const revoked = await trx
     .deleteFrom("customer_tokens")
@@ -100,9 +100,9 @@ async function takeBackFromCustomer(
     .executeTakeFirst();
   if (!revoked) return undefined;
   const customerId = revoked.customer_id;
-  const { resource, ...happened } = replayOf(attempt);
+  const { resource, ...event } = replayOf(attempt);
   const replayed = {
-    ...happened,
+    ...event,
     personId: customerId,
     resource: { ...resource, customer_id: customerId },
   };
@@ -113,8 +113,11 @@ async function takeBackFromCustomer(
   return { customerId };
 }
 
-/** After the commit: a transaction may be tried again, or fail at its end. */
-export function noteUnusable({ recorder }: Pick<TradeDeps, "recorder">, { refusal, replayed }: WhyNot): void {
+/** Call it after the commit: a transaction may run twice, or fail at its end. */
+export function recordCodeRefusal(
+  { recorder }: Pick<TradeDeps, "recorder">,
+  { refusal, replayed }: CodeRefusal,
+): void {
   recorder.count("failed", refusal.code);
   if (!replayed) return;
   const { attempt, customerId } = replayed;

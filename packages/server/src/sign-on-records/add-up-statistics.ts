@@ -9,32 +9,33 @@ import { insertRows } from "../storage/insert-rows.ts";
 import { statement } from "../storage/statement.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
-import { addFigures, createTallies, type Figures, type Tally } from "./figures.ts";
+import { addFigures, createTallies, type MinuteTally, type SignOnFigures } from "./figures.ts";
 
 /**
- * Figures of sign-ons by minute, hour and day. Records are written with what they change in the figures (`sign_on_tallies`), without a
- * lock; one instance at a time adds that up, in the background, so a question reads ready sums however many sign-ons there were.
+ * Figures of sign-ons by minute, hour and day. A record is written together with a tally of what it changes
+ * (`sign_on_tallies`), without a lock. One instance at a time adds the tallies up in the background, so a request reads
+ * ready sums.
  */
 
 type Deps = { storage: Storage; clock: Clock };
-export type Step = keyof typeof STEPS;
+export type StatisticsStep = keyof typeof STEPS;
 
 const DAY_MS = 86_400_000;
 
-/** How long a step is, and how long its figures are kept: a thousand days and the time around an incident. */
+/** The length of a step, and how long its figures are kept. */
 export const STEPS = {
   minute: { lengthMs: 60_000, keptMs: 8 * DAY_MS },
   hour: { lengthMs: 3_600_000, keptMs: 100 * DAY_MS },
   day: { lengthMs: DAY_MS, keptMs: 1100 * DAY_MS },
 } as const;
 
-/** Days, hours and minutes of UTC, which all begin at a multiple of their length. */
-export const startOf = (step: Step, at: number): number =>
+/** Steps are in UTC, so each begins at a multiple of its length. */
+export const startOf = (step: StatisticsStep, at: number): number =>
   Math.floor(at / STEPS[step].lengthMs) * STEPS[step].lengthMs;
 
 const insertTallyRows = insertRows("sign_on_tallies", ["store_id", "profile_id", "minute", "figures"]);
 
-export const insertTallies = (trx: Trx, tallies: readonly Tally[]): Promise<unknown> =>
+export const insertTallies = (trx: Trx, tallies: readonly MinuteTally[]): Promise<unknown> =>
   insertTallyRows(
     trx,
     tallies.map(({ storeId, profileId, minute, figures }) => ({
@@ -50,7 +51,7 @@ const HELD = "sign-on statistics";
 const PAUSED_MS = 3000;
 const LEAST_ROWS = 100;
 
-/** Adds up what was noted, unless another instance is at it. True: there is more. */
+/** Adds up the tallies, unless another instance holds the lock. True: more are left. */
 export async function addUpTallies(deps: Deps): Promise<boolean> {
   if (!(await findTally.first(deps.storage.db, {}))) return false;
   let isMore = true;
@@ -77,21 +78,21 @@ const takeTallies = statement((db, of: { limit: number }) =>
     .returningAll(),
 );
 
-type Cell = Omit<Tables["sign_on_statistics"], "figures"> & { figures: Figures };
+type StatisticsCell = Omit<Tables["sign_on_statistics"], "figures"> & { figures: SignOnFigures };
 const KEY = ["store_id", "step", "starts_at", "profile_id"] as const;
 
-/** Taken out and added in one transaction: a crash anywhere loses nothing and counts nothing twice. */
+/** One transaction deletes the tallies and adds them, so a crash loses nothing and counts nothing twice. */
 async function addUpSome(trx: Trx, { clock }: Pick<Deps, "clock">, limit: number): Promise<number> {
   if (!(await tryHold(trx, HELD, PAUSED_MS))) return 0;
   const taken = await takeTallies.all(trx, { limit });
-  const living = await findLiving(trx, [...new Set(taken.map((row) => row.store_id))]);
-  const cells = new Map<string, Cell>();
+  const living = await findLivingStores(trx, [...new Set(taken.map((row) => row.store_id))]);
+  const cells = new Map<string, StatisticsCell>();
   for (const { store_id, profile_id, minute, figures } of taken.filter((row) => living.has(row.store_id))) {
-    const added: Figures = JSON.parse(figures);
-    for (const step of Object.keys(STEPS) as Step[]) {
+    const added: SignOnFigures = JSON.parse(figures);
+    for (const step of Object.keys(STEPS) as StatisticsStep[]) {
       const starts_at = startOf(step, minute);
       const forget_at = starts_at + STEPS[step].lengthMs + STEPS[step].keptMs;
-      // What comes so late that it would be forgotten at once need not be kept.
+      // Figures of a step that is no longer kept are left out.
       if (forget_at <= clock.now()) continue;
       const name = nameOf({ store_id, step, starts_at, profile_id });
       const cell = cells.get(name);
@@ -122,11 +123,11 @@ async function addUpSome(trx: Trx, { clock }: Pick<Deps, "clock">, limit: number
   return taken.length;
 }
 
-const nameOf = (cell: Pick<Cell, (typeof KEY)[number]>): string =>
+const nameOf = (cell: Pick<StatisticsCell, (typeof KEY)[number]>): string =>
   `${cell.store_id} ${cell.step} ${cell.starts_at} ${cell.profile_id}`;
 
-/** A store that is gone, or going, has no figures any more. */
-async function findLiving(trx: Trx, storeIds: readonly string[]): Promise<Set<string>> {
+/** Deleted stores, and stores being deleted, get no figures. */
+async function findLivingStores(trx: Trx, storeIds: readonly string[]): Promise<Set<string>> {
   if (storeIds.length === 0) return new Set();
   const rows = await trx
     .selectFrom("stores")
@@ -137,8 +138,11 @@ async function findLiving(trx: Trx, storeIds: readonly string[]): Promise<Set<st
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Key by key along the index: for a list of keys SQLite would compare each column with all values of that column. */
-async function readCells(trx: Trx, cells: readonly Cell[]): Promise<Tables["sign_on_statistics"][]> {
+/** Looks up key by key along the index. For a list of keys SQLite would compare each column with all its values. */
+async function readCells(
+  trx: Trx,
+  cells: readonly StatisticsCell[],
+): Promise<Tables["sign_on_statistics"][]> {
   const keys = cells.map(
     ({ store_id, step, starts_at, profile_id }) =>
       sql`(${store_id}, ${step}, cast(${starts_at} as bigint), ${profile_id})`,
@@ -151,12 +155,12 @@ async function readCells(trx: Trx, cells: readonly Cell[]): Promise<Tables["sign
   return rows;
 }
 
-/** A literal, not a parameter: only so does the planner know that the index over these will do. */
+/** A literal, not a parameter: only with a literal does the planner use the partial index. */
 const isUncounted = sql<SqlBool>`counted is null`;
 
 /**
- * Counts records of before there were figures, and those that an instance of the release before has written. True: there are
- * more, and no record may be forgotten before it was counted.
+ * Counts records without `counted`: an earlier release has written them. True: more are left, and no record may be
+ * deleted before it is counted.
  */
 export async function countUncounted(deps: Deps): Promise<boolean> {
   const { storage } = deps;
@@ -179,12 +183,12 @@ async function countThese(trx: Trx, ids: readonly string[]): Promise<void> {
   const some = trx.selectFrom("sign_ons").selectAll().where("id", "in", ids).orderBy("id");
   const rows = await forChange(trx, some).execute();
   const tallies = createTallies();
-  // Somebody else may have counted one since.
+  // Another instance may have counted a row in between.
   for (const row of rows.filter(({ counted }) => counted === null)) tallies.note(undefined, row);
   await insertTallies(trx, tallies.all());
   await trx.updateTable("sign_ons").set({ counted: 1 }).where("id", "in", ids).execute();
 }
 
-/** True: there are more. */
+/** True: more are left. */
 export const forgetOldStatistics = (deps: Deps): Promise<boolean> =>
   deleteOld(deps, "sign_on_statistics", KEY, "forget_at", deps.clock.now());

@@ -11,20 +11,19 @@ import type { Identity } from "../openid/identify.ts";
 import { reasonOfRedirect, toIdpAnswer } from "../openid/idp-answer.ts";
 import type { Profile } from "../profiles/profile.ts";
 import type { Realm } from "../realms/realm.ts";
-import { type AskDeps, askIdp } from "./ask-idp.ts";
-import { type Attempt, browserCookieNames, digest, idpSecretsOf } from "./attempt.ts";
+import { type Trail, timed } from "../sign-on-records/trail.ts";
+import { browserCookieNames, digest, idpSecretsOf, type SignOnAttempt } from "./attempt.ts";
 import { unavailable } from "./authorize.ts";
-import { signOnProblem, type Trail, timed } from "./exits.ts";
 import { callbackUrl } from "./idp-request.ts";
+import { type IdpDeps, redeemIdpCode } from "./redeem-idp-code.ts";
+import { signOnProblem } from "./refuse.ts";
 
-/** What the identity provider's redirect brings, from the browser that it must come in to the person that it stands for. */
+type Deps = IdpDeps & { publicUrl: string };
 
-type Deps = AskDeps & { publicUrl: string };
-
-/** A sign-on ends in the browser in which it began: otherwise somebody could finish another's. */
+/** A sign-on must end in the browser in which it began. Otherwise an attacker could finish it in a victim's browser. */
 export function isSameBrowser(
   { publicUrl }: Pick<Deps, "publicUrl">,
-  { browserDigest }: Pick<Attempt, "browserDigest">,
+  { browserDigest }: Pick<SignOnAttempt, "browserDigest">,
   { cookie }: BrowserRequest,
 ): boolean {
   return browserCookieNames(publicUrl, browserDigest).some((name) => {
@@ -33,8 +32,8 @@ export function isSameBrowser(
   });
 }
 
-type Returned = {
-  attempt: Pick<Attempt, "id" | "idpIssuer">;
+type IdpResponse = {
+  attempt: Pick<SignOnAttempt, "id" | "idpIssuer">;
   idpState: string;
   answered: Parameters;
   source: string;
@@ -43,22 +42,22 @@ type Returned = {
 export async function identifyShopper(
   deps: Deps,
   profile: Profile,
-  { attempt, idpState, answered, source }: Returned,
+  { attempt, idpState, answered, source }: IdpResponse,
   trail: Trail,
 ): Promise<Identity> {
   const metadata = await timed(deps, trail, "discovery", () => deps.directory.metadataOf(profile));
   if (!metadata) throw unavailable(deps, profile, trail);
-  // A sign-on is finished by whom it was begun with; a profile may have been pointed elsewhere meanwhile.
+  // The profile may point to another provider since authorize.
   if (metadata.issuer !== attempt.idpIssuer) throw signOnProblem("profile_disabled");
   const idpCode = readIdpAnswer(metadata, answered, trail);
   const { idpNonce, idpVerifier } = idpSecretsOf(deps.keyring, idpState, attempt.id);
   const grant = { idpCode, idpVerifier, idpRedirectUri: callbackUrl(deps, profile) };
-  return askIdp(deps, profile, metadata, { grant, nonce: { value: idpNonce }, source }, trail);
+  return redeemIdpCode(deps, profile, metadata, { grant, nonce: { value: idpNonce }, source }, trail);
 }
 
 const MAX_IDP_CODE_LENGTH = 4096;
 
-/** The redirect's own parameters. Who answers is looked at first, also when the answer is an error (RFC 9207 2.4). */
+/** The parameters of the provider's redirect. `iss` is checked first, for errors too (RFC 9207 2.4). */
 function readIdpAnswer(metadata: Metadata, answered: Parameters, trail: Trail): string {
   if (answered.isRepeated("code", "iss", "error")) throw signOnProblem("response.parameter_repeated");
   const iss = answered.get("iss");
@@ -72,29 +71,29 @@ function readIdpAnswer(metadata: Metadata, answered: Parameters, trail: Trail): 
     });
   }
   const error = answered.get("error");
-  const said = { error, description: answered.get("error_description") };
-  // Evidence also where it is not believed: some providers name their issuer beside a code, and not beside an error.
-  if (error !== undefined) trail.idpAnswer = toIdpAnswer("authorize", {}, said);
+  const refusal = { error, description: answered.get("error_description") };
+  // Recorded even if `iss` is wrong: some providers send `iss` with a code and not with an error.
+  if (error !== undefined) trail.idpAnswer = toIdpAnswer("authorize", {}, refusal);
   if (!isIssRight) throw signOnProblem(iss === undefined ? "response.iss_missing" : "response.iss_mismatch");
   if (error !== undefined)
-    throw signOnProblem(reasonOfRedirect(said), { error: isPassedOn(error) ? error : "server_error" });
+    throw signOnProblem(reasonOfRedirect(refusal), { error: isPassedOn(error) ? error : "server_error" });
   const idpCode = answered.get("code");
   if (idpCode === undefined || idpCode.length > MAX_IDP_CODE_LENGTH)
     throw signOnProblem("response.code_missing");
   return idpCode;
 }
 
-/** Whether the customer is the one whom the client expects, where it has said whom. */
+/** Whether the customer is the one that the client's `id_token_hint` named. True without a hint. */
 export const isHinted = async (
   { storage: { db } }: Pick<Deps, "storage">,
   profile: Profile,
-  { hintedCustomerId }: Attempt,
+  { hintedCustomerId }: SignOnAttempt,
   identity: Identity,
 ): Promise<boolean> =>
   hintedCustomerId === undefined || (await findLinkedCustomerId(db, profile, identity)) === hintedCustomerId;
 
-/** Why the realm would not let this person in now. The decision that counts is made when the code is traded. */
-export const foreseeUnwelcome = (
+/** Why the realm would refuse this person now. The redeem decides again, in its transaction. */
+export const foreseeRealmRefusal = (
   { storage: { db } }: Pick<Deps, "storage">,
   profile: Profile,
   realm: Realm,

@@ -9,13 +9,13 @@ import { seal, unseal } from "../lib/seal.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import type { Realm } from "../realms/realm.ts";
 import { getSettings } from "../realms/settings.ts";
+import { isSameBrowser } from "../sign-on/identify-shopper.ts";
 import { forgetBrowser, knowBrowser } from "../sign-on/idp-request.ts";
-import { isSameBrowser } from "../sign-on/returned-shopper.ts";
 import type { Storage } from "../storage/storage.ts";
 
 /**
- * A sign-out that names no sign-on: the shopper is asked, since any page can send a browser here. No customer token is tied to a browser,
- * so none ends. Yes takes this browser's cookie away, and with it every sign-on that it has begun and not finished.
+ * A sign-out without an ID token: a page asks the shopper, because any page can send a browser here. Yes deletes this
+ * browser's cookie, which cancels its unfinished sign-ons. No customer token ends, because none is tied to a browser.
  */
 
 type Deps = { publicUrl: string; storage: Storage; clock: Clock; keyring: Keyring };
@@ -23,11 +23,11 @@ type Deps = { publicUrl: string; storage: Storage; clock: Clock; keyring: Keyrin
 const PURPOSE = "sign-out";
 const contextOf = ({ store_id: storeId, id }: Realm): string => `${storeId}/${id}/question`;
 
-/** Beside what `end-session.ts` reads of every request. */
+/** The parameters that the form's address repeats. */
 const SENT_AGAIN = ["post_logout_redirect_uri", "state", "client_id", "ui_locales"];
 
-/** `goal`: where a Yes leads, once it was given; the question is asked again after anything but a Yes of this browser. */
-export async function askToSignOut(
+/** `goal`: the answer after Yes. Anything but a Yes from this browser shows the question again. */
+export async function confirmSignOut(
   deps: Deps,
   realm: Realm,
   asked: Parameters,
@@ -45,16 +45,16 @@ export async function askToSignOut(
   const kept = JSON.stringify({ browserDigest: browser.digest, askedAt: deps.clock.now() });
   const again = SENT_AGAIN.map((name) => [name, asked.asSent(name)]).filter(([, sent]) => sent !== undefined);
   const query = again.map((pair) => pair.join("=")).join("&");
-  const journey = [deps.publicUrl, asked.get("post_logout_redirect_uri") ?? ""];
+  const urls = [deps.publicUrl, asked.get("post_logout_redirect_uri") ?? ""];
   const question = {
     action: `${issuerOf(deps, realm.store_id, realm.id)}/end-session${query && `?${query}`}`,
     confirmation: seal(deps.keyring, PURPOSE, contextOf(realm), kept),
-    httpOrigins: journey.filter((url) => url.startsWith("http:")).map((url) => new URL(url).origin),
+    httpOrigins: urls.filter((url) => url.startsWith("http:")).map((url) => new URL(url).origin),
   };
   return { question, ...browser.answer };
 }
 
-/** A Yes counts in the browser that was asked: another site can post a form here, but has no confirmation for this cookie. */
+/** A Yes counts only in the browser that got the question: another site has no confirmation for its cookie. */
 function isConfirmed(
   deps: Deps,
   realm: Realm,

@@ -8,20 +8,25 @@ import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { hashSecret, isWellFormed } from "../lib/secrets.ts";
 import type { Identity } from "../openid/identify.ts";
-import { formerOf, type Profile } from "../profiles/profile.ts";
+import { formerOf, type Profile, type ProfileKey } from "../profiles/profile.ts";
 import { type Realm, rulesOf } from "../realms/realm.ts";
-import type { Recorder } from "../sign-on-records/record.ts";
+import type { Recorder } from "../sign-on-records/recorder.ts";
 import { referenceOf } from "../sign-on-records/reference.ts";
 import { jsonText } from "../storage/engine.ts";
 import { statement } from "../storage/statement.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
-import type { Place } from "./attempt.ts";
+import { returnedAt } from "./claim-attempt.ts";
 import { type AttemptRow, type ClientGrant, findByCode, mismatchOf } from "./client-grant.ts";
-import { returnedAt } from "./code.ts";
 import { endedSince, type IdpSession, idpSessionOf } from "./ended-sessions.ts";
-import { signOnProblem } from "./exits.ts";
-import { noteUnusable, recordHead, type WhyNot, whyNot, withReference } from "./replay.ts";
+import { signOnProblem } from "./refuse.ts";
+import {
+  type CodeRefusal,
+  recordCodeRefusal,
+  recordHead,
+  refuseCode,
+  withReference,
+} from "./replayed-code.ts";
 
 export type TradeDeps = {
   storage: Storage;
@@ -31,10 +36,10 @@ export type TradeDeps = {
   emailDigests: EmailDigests;
 };
 
-/** With the id of the token that it is traded for. */
+/** `token_id`: the token that the code is redeemed for. */
 type BurntAttempt = AttemptRow & { token_id: string };
 
-/** Of a realm and a profile that are there and may be used, what decides who somebody is. */
+/** A realm and an enabled profile: the columns that decide which customer signs in. */
 type UsablePlace = {
   realm: Pick<Realm, "duplicate_email_policy" | "profile_updates">;
   profile: Pick<
@@ -48,31 +53,31 @@ type UsablePlace = {
     | "former_profile_ids"
     | "former_issuers"
   >;
-  /** The provider has ended the session since the shopper came back. */
+  /** The provider has ended the session since the callback. */
   isEnded: boolean;
-  /** Somebody with this identity or address was erased since. */
+  /** A person with this identity or address was erased since the callback. */
   wasErased: boolean;
 };
 
-/** What the code was traded for. `customerId`: whom the record names. */
+/** The answer for the code. `customerId`: the customer in the record. */
 type Traded<T> = { customerId: string | null; answer: T };
 
-/** Makes what a code of one purpose is worth. */
+/** Makes the answer: `redeem.ts` for customers, `redeem-for-member.ts` for members. */
 type Trade<T> = (
   trx: Trx,
   burnt: Burnt & { place: UsablePlace },
 ) => Promise<Traded<T> | { reason: SignOnReason }>;
 
-/** How the transaction ended: with a token, or with a refusal that it must not undo, since the code is void by then. */
+/** How the transaction ended. A refusal is returned, not thrown: the rollback would make the code valid again. */
 type Ending<T> =
   | (Traded<T> & { attempt: AttemptRow })
   | { refusal: Problem; reason: SignOnReason; attempt: AttemptRow }
-  | WhyNot;
+  | CodeRefusal;
 
 /**
- * Trades our code for what it is worth. The order is law: bearer, rate limit and shape were seen to before; then one
- * statement burns the code, for its own store only, forgets what the provider said and names the token to come; then redirect
- * URI and verifier are compared, and a wrong one leaves the code burnt. Code and all that `trade` changes change together or not at all.
+ * Trades a code for an answer, in one transaction. The order is law: the gate has checked bearer and rate limit. One
+ * statement burns the code, within its store, deletes the identity and names the token to come. Then redirect URI and
+ * verifier are compared; if they are wrong, the code stays burnt. Then `trade` makes the answer.
  */
 export async function tradeCode<T>(deps: TradeDeps, grant: ClientGrant, trade: Trade<T>): Promise<T> {
   if (!isWellFormed("lkac", grant.clientCode)) throw new Problem("code_invalid");
@@ -83,7 +88,7 @@ export async function tradeCode<T>(deps: TradeDeps, grant: ClientGrant, trade: T
     const issued = await findByCode.first(trx, { codeHash, storeId, purpose });
     if (issued) deps.traces?.join("redeem", issued.id);
     const burnt = issued && (await burnCode(trx, deps, grant, issued));
-    if (!burnt) return whyNot(trx, deps, grant, codeHash);
+    if (!burnt) return refuseCode(trx, deps, grant, codeHash);
     const { attempt, place } = burnt;
     const mismatch = mismatchOf(attempt, grant);
     if (mismatch) return fail(trx, attempt, mismatch.reason, withReference(mismatch.code, attempt));
@@ -95,17 +100,19 @@ export async function tradeCode<T>(deps: TradeDeps, grant: ClientGrant, trade: T
   });
   if ("attempt" in ending) noteEnding(deps, ending, grant.requestId);
   else {
-    noteUnusable(deps, ending);
+    recordCodeRefusal(deps, ending);
     if (ending.replayed && purpose === "members") deps.storage.changes.announce(storeId);
   }
   if ("refusal" in ending) throw ending.refusal;
   return ending.answer;
 }
 
-/** Only what is needed of it: a profile's row has all that its provider has published, which would be sent and parsed each time. */
+/**
+ * Reads single columns: a whole profile's row has the provider's documents, which would be sent and parsed each time.
+ */
 async function findUsable(
   trx: Trx,
-  { storeId, realmId, profileId }: Place,
+  { storeId, realmId, profileId }: ProfileKey,
   came: Omit<Usable, "realmId">,
 ): Promise<UsablePlace | undefined> {
   const row = await readUsable.first(trx, { ...came, realmId });
@@ -126,9 +133,9 @@ async function findUsable(
   };
 }
 
-type Usable = IdpSession & SignOnDigests & Pick<Place, "realmId"> & Pick<Identity, "issuer">;
+type Usable = IdpSession & SignOnDigests & Pick<ProfileKey, "realmId"> & Pick<Identity, "issuer">;
 
-/** Still the one of the issuer that has spoken: a profile may have been pointed elsewhere since. */
+/** The issuer must still be the identity's: the profile may point to another provider since the callback. */
 const readUsable = statement((db, of: Usable) =>
   db
     .selectFrom("oidc_profiles as profile")
@@ -155,12 +162,12 @@ const readUsable = statement((db, of: Usable) =>
 );
 
 type Burnt = {
-  /** The row of before, as it is now. What the identity provider said is no longer in the database. */
+  /** The row after the burning. The identity is no longer in the database. */
   attempt: BurntAttempt;
   identity: Identity;
   /** The customer that the identity is linked to by its own profile and issuer. */
   linked: Tables["customers"] | undefined;
-  /** Where it is traded, read after the burning: what was switched off, deleted or made stricter while we waited for our turn counts. */
+  /** Read after the burning, so a profile that was disabled while this transaction waited is refused. */
   place: UsablePlace | undefined;
 };
 
@@ -171,7 +178,7 @@ async function burnCode(
   issued: AttemptRow,
 ): Promise<Burnt | undefined> {
   if (client && issued.realm_id !== client.realmId) return undefined;
-  // Redeemed, or forgotten by an instance whose clock is ahead of ours. What was said is not said again, so there is nothing to burn.
+  // The code was redeemed, or it has expired by the clock of another instance, which has deleted the identity.
   if (issued.identity === null) return undefined;
   const { id, store_id: storeId, realm_id: realmId, profile_id: profileId } = issued;
   const at = { storeId, realmId, profileId };
@@ -200,7 +207,7 @@ const burn = statement((db, { id, storeId, tokenId, now }: Burning) =>
     .where("id", "=", id)
     .where("state", "=", "code_issued")
     .where("code_expires_at", ">", now)
-    // An instance whose clock is ahead of ours may have forgotten it since it was read.
+    // An instance with a fast clock may have deleted the identity since it was read.
     .where("identity", "is not", null)
     .returning("id"),
 );

@@ -13,33 +13,34 @@ import { exchangeWithSecrets } from "../profiles/client-secret.ts";
 import type { Directory } from "../profiles/directory.ts";
 import type { Profile } from "../profiles/profile.ts";
 import { noteAlgorithm } from "../profiles/save-documents.ts";
+import { type Trail, timed } from "../sign-on-records/trail.ts";
 import type { Storage } from "../storage/storage.ts";
-import { signOnProblem, type Trail, timed } from "./exits.ts";
+import { signOnProblem } from "./refuse.ts";
 
-export type AskDeps = {
+export type IdpDeps = {
   storage: Storage;
   clock: Clock;
   keyring: Keyring;
   directory: Directory;
   calls: Calls;
-  /** At each provider, shared between networks: anybody can bring a made-up code, and must not take all of them. */
+  /** Concurrent calls of a provider, shared fairly between networks: made-up codes must not take all places. */
   places: FairPlaces;
   emailDigests: EmailDigests;
   traces: Traces | undefined;
 };
 
-type Question = { grant: IdpGrant; nonce: ExpectedNonce; source: string };
+type IdpCodeRequest = { grant: IdpGrant; nonce: ExpectedNonce; source: string };
 
 /**
- * From an identity provider's code to a person: redeemed there, judged here, every check noted on the trail. One place is held
- * all the way, so that nobody who has begun is turned away half-way. A shopper who leaves meanwhile keeps theirs to the end,
- * which the limits on waiting and on each request make short; it is their own network that has one less.
+ * Redeems a code at the identity provider and verifies the answer; every check is noted on the trail. The sign-on holds
+ * one place in the provider's queue to the end, even if the shopper leaves: that place counts against the shopper's own
+ * network.
  */
-export async function askIdp(
-  deps: AskDeps,
+export async function redeemIdpCode(
+  deps: IdpDeps,
   profile: Profile,
   metadata: Metadata,
-  { grant, nonce, source }: Question,
+  { grant, nonce, source }: IdpCodeRequest,
   trail: Trail,
 ): Promise<Identity> {
   const leave = await timed(deps, trail, "wait", () => deps.places.enter(profile.id, networkOf(source)));
@@ -58,7 +59,7 @@ export async function askIdp(
     const identified = await timed(deps, trail, "identify", () => identify(client, tokens, nonce));
     trail.checks.push(...identified.checks);
     const email = "identity" in identified ? identified.identity.email : identified.email;
-    // A fact for the record: no sign-on fails for want of it.
+    // For the record only: without the digest the sign-on continues.
     if (email !== undefined)
       trail.facts.emailDigest = await deps.emailDigests.of(trail.storeId, email).catch(() => null);
     if ("reason" in identified) {

@@ -2,39 +2,39 @@ import { limits } from "../contract/limits.ts";
 import type { Clock } from "../lib/clock.ts";
 import { hashSecret } from "../lib/secrets.ts";
 import type { Identity } from "../openid/identify.ts";
-import type { Profile } from "../profiles/profile.ts";
+import type { ProfileKey } from "../profiles/profile.ts";
 import { atMost } from "../storage/at-most.ts";
 import { inBatches } from "../storage/batches.ts";
 import { deleteOld, ROUND } from "../storage/delete-old.ts";
 import { isUnavailable } from "../storage/failures.ts";
 import { statement } from "../storage/statement.ts";
-import type { Storage, Trx } from "../storage/storage.ts";
-import type { Attempt, Place } from "./attempt.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { SignOnAttempt } from "./attempt.ts";
 
-/** What the database knows of an attempt: that it came back, the code it was given, and what became of that. */
+/** The rows of attempts: claimed at the callback, given a code, failed, and deleted after their time. */
 
 type Deps = { storage: Storage; clock: Clock };
 
-/** A code that is over is remembered for an hour, so that its second use is seen for what it is. */
+/** A used or expired code is kept for an hour, so that a second use is recognised. */
 const REMEMBERED_MS = 3_600_000;
 
-/** An attempt opens for ten minutes, in which it must be known that it came back. Written once: a change would move its entry in the index. */
+/** A row must outlive its sealed attempt. `forget_at` is written once, so its index entry never moves. */
 export const KNOWN_MS = limits.attemptSeconds * 1000 + REMEMBERED_MS;
-const forgetAt = (clock: Clock): number => clock.now() + KNOWN_MS;
+export const forgetAt = (clock: Clock): number => clock.now() + KNOWN_MS;
 
-/** When the attempt came back. */
+/** The time of the callback. */
 export const returnedAt = ({ forget_at }: { forget_at: number }): number => forget_at - KNOWN_MS;
 
 type ClaimedAttempt = Pick<
-  Attempt,
+  SignOnAttempt,
   "id" | "clientId" | "codeChallenge" | "clientNonce" | "isConfidential" | "clientScope"
 > & {
   clientRedirectUri: string;
-  /** The code that the attempt will be given if all goes well; none for a test. */
+  /** The code that `issueCode` will make valid. A test sign-on has none. */
   clientCode?: string;
 };
 
-type Claim = Place &
+type AttemptClaim = ProfileKey &
   Omit<ClaimedAttempt, "clientScope" | "isConfidential" | "clientCode"> & {
     codeHash: string | null;
     forgetAt: number;
@@ -43,17 +43,18 @@ type Claim = Place &
   };
 
 /**
- * One insert decides which of several callbacks goes on: true for that one. What follows from it is told nobody before the code
- * is on the disk, and the claim with it; a power cut until then leaves an attempt whose code the provider refuses.
+ * One insert decides which of several callbacks continues: that callback gets true. The insert does not wait for the
+ * disk (`ahead`), but `issueCode` does, before anyone learns the code. After a power cut in between, the provider
+ * refuses its used code.
  */
 export async function claimAttempt(
   { storage, clock }: Deps,
-  place: Place,
+  key: ProfileKey,
   attempt: ClaimedAttempt,
 ): Promise<boolean> {
   const { clientScope = null, isConfidential = false, clientCode, ...claimed } = attempt;
   const claim = {
-    ...place,
+    ...key,
     ...claimed,
     codeHash: clientCode === undefined ? null : hashSecret(clientCode),
     forgetAt: forgetAt(clock),
@@ -63,7 +64,7 @@ export async function claimAttempt(
   return (await storage.ahead((db) => insertClaim.first(db, claim))) !== undefined;
 }
 
-const insertClaim = statement((db, claim: Claim) =>
+const insertClaim = statement((db, claim: AttemptClaim) =>
   db
     .insertInto("sign_on_attempts")
     .values({
@@ -76,7 +77,7 @@ const insertClaim = statement((db, claim: Claim) =>
       client_redirect_uri: claim.clientRedirectUri,
       code_challenge: claim.codeChallenge,
       client_nonce: claim.clientNonce,
-      // Nobody is told the code before it is issued. Written here, its entry in the index is made once, and not moved from null.
+      // Written here and not by `issueCode`, so that its index entry is made once and not moved from null.
       code_hash: claim.codeHash,
       client_scope: claim.clientScope,
       is_confidential: claim.isConfidential,
@@ -86,10 +87,10 @@ const insertClaim = statement((db, claim: Claim) =>
     .returning("id"),
 );
 
-/** From now on the attempt's code is worth what the identity provider has said. */
+/** Makes the attempt's code valid and stores the identity that it can be redeemed for. */
 export async function issueCode(
   { storage, clock, codeSeconds }: Deps & { codeSeconds: number },
-  { storeId }: Place,
+  { storeId }: ProfileKey,
   attemptId: string,
   identity: Identity,
 ): Promise<void> {
@@ -102,7 +103,7 @@ export async function issueCode(
     idpSession: identity.idpSession,
   };
   const issued = await storage.write((db) => updateIssued.first(db, row));
-  if (!issued) throw new Error("an attempt was ended while the identity provider was asked");
+  if (!issued) throw new Error("an attempt was ended while the identity provider was answering");
 }
 
 type Issued = {
@@ -130,10 +131,10 @@ const updateIssued = statement((db, issued: Issued) =>
     .returning("id"),
 );
 
-/** The attempt is over. It was claimed, so it is over even when this cannot be written. */
+/** Ends the attempt. If the database is away, nothing is written: no callback can claim the attempt again anyway. */
 export async function failAttempt(
   { storage }: Deps,
-  { storeId }: Pick<Place, "storeId">,
+  { storeId }: Pick<ProfileKey, "storeId">,
   attemptId: string,
 ): Promise<void> {
   try {
@@ -149,10 +150,10 @@ export async function failAttempt(
   }
 }
 
-/** Whether it has a record, or may still have one: of what failed unsigned only so much is recorded. */
+/** Whether the attempt has a record or may get one. Unsigned failures are recorded only within limits. */
 export async function hasRecord(
   { storage: { db } }: Pick<Deps, "storage">,
-  { storeId }: Pick<Place, "storeId">,
+  { storeId }: Pick<ProfileKey, "storeId">,
   attemptId: string,
 ): Promise<boolean> {
   const found = await db
@@ -168,67 +169,7 @@ export async function hasRecord(
   return found.length > 0;
 }
 
-/** The direct flow has no attempt of ours: an identity provider's code is claimed by its hash, and redeemed once. */
-export async function claimDirectCode(
-  { storage, clock }: Deps,
-  profile: Pick<Profile, "id" | "store_id" | "realm_id" | "client_id">,
-  claim: { id: string; codeHash: string; codeChallenge: string; grant: { clientRedirectUri: string } },
-): Promise<boolean> {
-  const { numInsertedOrUpdatedRows } = await storage.db
-    .insertInto("sign_on_attempts")
-    .values({
-      id: claim.id,
-      store_id: profile.store_id,
-      realm_id: profile.realm_id,
-      profile_id: profile.id,
-      client_id: profile.client_id,
-      client_redirect_uri: claim.grant.clientRedirectUri,
-      code_challenge: claim.codeChallenge,
-      code_hash: claim.codeHash,
-      state: "returned",
-      forget_at: forgetAt(clock),
-    })
-    .onConflict((conflict) => conflict.column("code_hash").doNothing())
-    .executeTakeFirst();
-  return numInsertedOrUpdatedRows === 1n;
-}
-
-type OfStore = Pick<Place, "storeId">;
-
-/** In the transaction that makes the token. */
-export async function settleDirectCode(
-  trx: Trx,
-  { clock }: Pick<Deps, "clock">,
-  { storeId }: OfStore,
-  attemptId: string,
-  tokenId: string,
-): Promise<void> {
-  await trx
-    .updateTable("sign_on_attempts")
-    .set({ state: "exchanged", exchanged_at: clock.now(), token_id: tokenId })
-    .where("store_id", "=", storeId)
-    .where("id", "=", attemptId)
-    .execute();
-}
-
-/** The provider never saw it, or never answered: it may be brought again. */
-export async function forgetDirectCode(
-  { storage }: Deps,
-  { storeId }: OfStore,
-  attemptId: string,
-): Promise<void> {
-  await storage.db
-    .deleteFrom("sign_on_attempts")
-    .where("store_id", "=", storeId)
-    .where("id", "=", attemptId)
-    .where("state", "=", "returned")
-    .execute();
-}
-
-/**
- * Attempts that nobody can come back to go; what a provider said of somebody goes as soon as its code is over. True:
- * there are more.
- */
+/** Deletes attempts after `forget_at`, and identities as soon as their code has expired. True: more are left. */
 export async function forgetOldAttempts(deps: Deps): Promise<boolean> {
   const now = deps.clock.now();
   const { db } = deps.storage;

@@ -10,9 +10,9 @@ import { algorithmSeen } from "../profiles/live-evidence.ts";
 import { findProfile, type Profile } from "../profiles/profile.ts";
 import { getRealm } from "../realms/realm.ts";
 import { holdEnding, noteEnded, UNNAMED } from "../sign-on/ended-sessions.ts";
-import { recordHead, revokeAccessToken } from "../sign-on/replay.ts";
-import type { Recorder } from "../sign-on-records/record.ts";
+import { recordHead, revokeAccessToken } from "../sign-on/replayed-code.ts";
 import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
+import type { Recorder } from "../sign-on-records/recorder.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import { touchStore } from "../stores/store.ts";
 import { noteRefusedLogout } from "./refused-logout.ts";
@@ -26,23 +26,24 @@ type Deps = {
   codeSeconds: number;
 };
 
+type LogoutRequest = { body: { logout_token: string }; requestId: string; source: string };
+
 /**
- * An identity provider says that a session has ended (OpenID Connect Back-Channel Logout). The tokens that came of it go, a
- * customer's and a member's, and so does a code that has not been redeemed yet; a sign-on that is still under way ends without one.
- * Also for a profile that is disabled: ending is always allowed.
+ * An identity provider reports that a session has ended (OpenID Connect Back-Channel Logout). Revokes the customer
+ * tokens and members' access tokens of the session, voids its codes, and refuses its sign-ons in progress. A disabled
+ * profile's provider may, too.
  */
 export async function endIdpSession(
   deps: Deps,
   ids: { store: string; realm: string; profile: string },
-  logoutToken: string,
-  { requestId, source }: { requestId: string; source: string },
+  { body: { logout_token: logoutToken }, requestId, source }: LogoutRequest,
 ): Promise<Record<string, never>> {
   const key = { storeId: ids.store, realmId: ids.realm, profileId: ids.profile };
   const realm = await getRealm(deps, key.storeId, key.realmId);
   const isOfMembers = realm.purpose === "members";
   const profile = await findProfile(deps.storage.db, key);
   if (!profile) throw new Problem("profile_not_found");
-  // Anybody may come here: where no document was ever accepted, nobody is asked for one on their behalf.
+  // Strangers may call this. For a profile without an accepted document they cause no request to a provider.
   const metadata = profile.metadata && (await deps.directory.metadataOf(profile));
   if (!metadata) throw new Problem("idp_unavailable", { retryAfterSeconds: 10 });
   const client = deps.directory.clientOf(profile, metadata, "logout");
@@ -53,18 +54,18 @@ export async function endIdpSession(
       throw new Problem("idp_unavailable", { retryAfterSeconds: 10 });
     throw new Problem("logout_token_invalid", { meta: { reason: ended.reason } });
   }
-  // A token that is sent again later must not end what began after it. Clocks may be a minute apart.
+  // A repeated token must not end sessions that began after it was issued. Clocks may differ by a minute.
   const latest = ended.issuedAt + limits.clockSkewSeconds * 1000;
-  const isEnded = isOf(ended);
-  const place = { storeId: profile.store_id, profileId: profile.id };
-  await noteEnded(deps, place, ended, Math.min(latest, deps.clock.now()));
+  const isEnded = isOfSession(ended);
+  const ofProfile = { storeId: profile.store_id, profileId: profile.id };
+  await noteEnded(deps, ofProfile, ended, Math.min(latest, deps.clock.now()));
   const by = byProvider(profile, requestId);
-  const cameOfIt = sql<SqlBool>`profile_id = ${profile.id} and created_at <= ${latest} and ${isEnded}
-    and ${isCalledSo(profile, metadata.issuer, ended)}`;
-  await thinOutForRevocation(deps, by, { where: cameOfIt, along: [] });
+  const isOfToken = sql<SqlBool>`profile_id = ${profile.id} and created_at <= ${latest} and ${isEnded}
+    and ${isOfIssuer(profile, metadata.issuer, ended)}`;
+  await thinOutForRevocation(deps, by, { where: isOfToken, along: [] });
   const voided = await deps.storage.transact(async (trx) => {
-    await holdEnding(trx, place);
-    // Codes first: whoever is redeeming one at this moment is waited for, and its token is then there to be ended.
+    await holdEnding(trx, ofProfile);
+    // Codes first: this update waits for a transaction that is burning a code, and its token is then found below.
     const attempts = await trx
       .updateTable("sign_on_attempts")
       .set({ state: "failed", identity: null })
@@ -78,7 +79,7 @@ export async function endIdpSession(
     const revoked = await trx
       .deleteFrom("customer_tokens")
       .where("store_id", "=", profile.store_id)
-      .where(cameOfIt)
+      .where(isOfToken)
       .returningAll()
       .execute();
     await noteRevoked(trx, deps, by, revoked);
@@ -94,19 +95,19 @@ export async function endIdpSession(
   return {};
 }
 
-/** With `sid` alone what is of that session, with `sub` alone all of the subject's. */
-function isOf({ subject, idpSession }: EndedSession): RawBuilder<SqlBool> {
+/** Rows of the ended session: by `sid`, by `sub` (all of the subject's sessions), or by both. */
+function isOfSession({ subject, idpSession }: EndedSession): RawBuilder<SqlBool> {
   if (subject === null) return sql`idp_session = ${idpSession}`;
   if (idpSession === null) return sql`subject = ${subject}`;
-  // Of a subject's sessions, one whose name we were never told may be the one that ended.
+  // A session whose `sid` is unknown may be the one that ended.
   return sql`subject = ${subject} and coalesce(idp_session, ${UNNAMED}) in (${idpSession}, ${UNNAMED})`;
 }
 
 /**
- * A token has the subject and not the issuer that called somebody so: its customer's identities tell. Whom another issuer alone calls
- * so, whose people the profile has left behind, is somebody else.
+ * A token is kept if only an issuer that this profile no longer uses knows its customer by this subject. The token
+ * itself has no issuer, so its customer's identities decide.
  */
-function isCalledSo(
+function isOfIssuer(
   { id, former_profile_ids: formerIds, former_issuers: formerIssuers }: Profile,
   issuer: string,
   { subject }: EndedSession,
@@ -120,7 +121,7 @@ function isCalledSo(
   ), 1) = 1`;
 }
 
-/** An access token is not stored, but its attempt is, for longer than the token lives. The store's revision tells all instances. */
+/** Access tokens are not stored, but their attempts outlive them. The store's revision tells all instances. */
 async function revokeAccessTokens(
   trx: Trx,
   { store_id: storeId, id: profileId }: Pick<Profile, "store_id" | "id">,
