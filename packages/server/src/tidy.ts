@@ -88,7 +88,8 @@ export function createTidying(deps: Deps): Tidying {
   async function write(): Promise<void> {
     await doAll(log, everySecond);
     if (clock.monotonicMs() - forgotAtMs < FORGET_EVERY_MS) return;
-    // A stopping process has seconds left and needs them to write its memory. Expired rows can be deleted after the next start.
+    // A stopping process has seconds left and needs them to write its memory. Expired rows can be deleted after the
+    // next start.
     const chores = isStopping || (await isAhead(deps)) ? everyMinute : { ...everyMinute, ...forgetting };
     const isBehind = await doAll(log, chores, () => isStopping);
     if (!isBehind) forgotAtMs = clock.monotonicMs();
@@ -121,9 +122,9 @@ export function createTidying(deps: Deps): Tidying {
 }
 
 /**
- * Sets the clock back by twice the difference that readiness allows, so that a row counts as expired on the clock of every instance.
- * Otherwise a revocation deleted here would make its token valid on an instance whose clock is behind. One process serves an SQLite
- * database, so its own clock is enough.
+ * Sets the clock back by twice the difference that readiness allows, so that a row counts as expired on the clock of
+ * every instance. Otherwise a revocation deleted here would make its token valid on an instance whose clock is behind.
+ * One process serves an SQLite database, so its own clock is enough.
  */
 function bySlowestClock(deps: Deps): Deps {
   const { clock, storage } = deps;
@@ -176,8 +177,8 @@ const choresOf = (
 });
 
 /**
- * A clock far ahead of the database's would delete revocations, codes and events that other instances still need. When the database
- * does not tell its time, nothing is deleted in this round.
+ * A clock far ahead of the database's would delete revocations, codes and events that other instances still need. When
+ * the database does not tell its time, nothing is deleted in this round.
  */
 const isAhead = ({ storage, clock }: Pick<Deps, "storage" | "clock">): Promise<boolean> =>
   storage.ping().then(

@@ -4,8 +4,8 @@ import { idFromBytes, idToBytes } from "../lib/ids.ts";
 import { KEY_ID_BYTES, type Keyring } from "../lib/keyring.ts";
 
 /**
- * An access token contains its own data and an HMAC over them, so issuing a token writes no row. The implicit grant is open to
- * everybody, and must not be able to fill the database.
+ * An access token contains its own data and an HMAC over them, so issuing a token writes no row. The implicit grant is
+ * open to everybody, and must not be able to fill the database.
  *
  *     lkat_ base64url( version 1 | key id 4 | grant 1 | store 16 | holder 16 | token 16 | issued 4 | expires 4 | HMAC-SHA-256 32 )
  */
@@ -54,7 +54,8 @@ export function writeAccessToken(keyring: Keyring, token: AccessToken): string {
 export function readAccessToken(keyring: Keyring, text: string): AccessToken | undefined {
   if (text.length !== LENGTH || !text.startsWith(PREFIX)) return undefined;
   const bytes = Buffer.from(text.slice(PREFIX.length), "base64url");
-  // The decoder skips characters outside base64url and ignores spare bits, so only a text that encodes back to itself is accepted.
+  // The decoder skips characters outside base64url and ignores spare bits, so only a text that encodes back to itself
+  // is accepted.
   if (bytes.length !== BYTES || PREFIX + bytes.toString("base64url") !== text) return undefined;
   if (bytes[0] !== VERSION) return undefined;
   const key = keyring.find("access-token", bytes.subarray(AT.keyId, AT.grant));

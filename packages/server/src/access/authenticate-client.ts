@@ -23,8 +23,9 @@ export type ClientCredentials = { clientId: string | undefined; clientSecret: st
 export type ClientDeps = { storage: Storage; clock: Clock; lastUsed: LastUsed };
 
 /**
- * Reads credentials from Basic authorization or from the body, never from both (RFC 6749 2.3). An empty credential counts as missing.
- * `Authorization` with another scheme is ignored: many clients send an old bearer token with each request.
+ * Reads credentials from Basic authorization or from the body, never from both (RFC 6749 2.3). An empty credential
+ * counts as missing. `Authorization` with another scheme is ignored: many clients send an old bearer token with each
+ * request.
  */
 export function readCredentials(
   authorization: string | undefined,

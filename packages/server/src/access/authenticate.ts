@@ -18,9 +18,10 @@ import { type AccessToken, readAccessToken } from "./access-token.ts";
 export type Principal = AccessToken & Omit<Caller, "requestId"> & { allowance: Allowance };
 
 /**
- * The two caches of access tokens. `tokens`: the data of each token whose HMAC was checked. `principals`: the token's state in the
- * database, `null` if the token was revoked or has ended, or if its key or store is gone. A store's principals are dropped when the
- * store changes: at once if this process changed it, within a second if another process did.
+ * The two caches of access tokens. `tokens`: the data of each token whose HMAC was checked. `principals`: the token's
+ * state in the database, `null` if the token was revoked or has ended, or if its key or store is gone. A store's
+ * principals are dropped when the store changes: at once if this process changed it, within a second if another process
+ * did.
  */
 export type Standings = { tokens: Memo<AccessToken>; principals: GroupCache<Principal | null> };
 
@@ -101,8 +102,9 @@ const principalOf = (token: AccessToken, holder: Holder, row: KeyStanding): Prin
 });
 
 /**
- * The join with the profile that the member signed in through makes the member's tokens invalid when the profile is deleted or disabled.
- * `tokens_from` keeps them invalid when the profile is enabled again. Customer tokens of a disabled profile stay valid.
+ * The join with the profile that the member signed in through makes the member's tokens invalid when the profile is
+ * deleted or disabled. `tokens_from` keeps them invalid when the profile is enabled again. Customer tokens of a
+ * disabled profile stay valid.
  */
 const findMemberStanding = statement((db, token: AccessToken) =>
   db

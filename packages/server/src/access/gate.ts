@@ -25,8 +25,8 @@ type Deps = AuthenticateDeps & {
 const ADMINISTRATION = new Set(["application_keys", "store", "customer_tokens"]);
 
 /**
- * Authenticates (401), checks permission and role (403), then takes from the store's limit (429). A request that fails one of
- * the first two takes from the limit of its source address instead.
+ * Authenticates (401), checks permission and role (403), then takes from the store's limit (429). A request that fails
+ * one of the first two takes from the limit of its source address instead.
  */
 export function createGate(deps: Deps): Gate {
   const findRemembered = rememberSignedIn();
@@ -57,8 +57,8 @@ async function check(
     administration: isAdministration(operation, principal),
   };
   const token = isForCustomers(operation, principal) ? customerToken : undefined;
-  // The gateway check reads its remembered token before the limit, so an expired one takes nothing from the limit. Other operations
-  // read the database for the token, so they check it after the limit.
+  // The gateway check reads its remembered token before the limit, so an expired one takes nothing from the limit.
+  // Other operations read the database for the token, so they check it after the limit.
   const isFirst = token !== undefined && isGateway(operation);
   const remembered = isFirst ? await findRemembered(deps, storeId, token) : undefined;
   const forbidden =
@@ -119,9 +119,9 @@ function forbid(operation: Operation, { grant, role }: Principal, isCustomer: bo
 }
 
 /**
- * Only operations on a customer's own resources read the customer token; other operations ignore even an expired one. Programs and
- * members of the store act under their own name, so their requests ignore it too. The gateway check reads it beside a program's token:
- * it changes nothing, and the service behind the gateway needs the customer's id.
+ * Only operations on a customer's own resources read the customer token; other operations ignore even an expired one.
+ * Programs and members of the store act under their own name, so their requests ignore it too. The gateway check reads
+ * it beside a program's token: it changes nothing, and the service behind the gateway needs the customer's id.
  */
 const isForCustomers = (operation: Operation, principal: Principal): boolean =>
   isGateway(operation)
@@ -172,5 +172,7 @@ function refusalOf(
   });
 }
 
-/** Adds a second at random for half of the refused requests, so that not all of them are repeated in the same second. */
+/**
+ * Adds a second at random for half of the refused requests, so that not all of them are repeated in the same second.
+ */
 const jittered = (seconds: number, random: () => number): number => seconds + Math.floor(random() * 2);

@@ -17,7 +17,9 @@ import { roleInsufficient } from "./role-insufficient.ts";
 type Deps = AuthenticateDeps & { publicUrl: string; signingKeys: SigningKeys; lastUsed: LastUsed };
 type Body = Input<typeof contract.introspectToken>["body"];
 
-/** RFC 7662: every application key of the store can introspect the store's tokens. Any other text gets `active: false`. */
+/**
+ * RFC 7662: every application key of the store can introspect the store's tokens. Any other text gets `active: false`.
+ */
 export async function introspectToken(
   deps: Deps,
   authorization: string | undefined,
@@ -58,8 +60,9 @@ const introspectedCustomerToken = (
 });
 
 /**
- * RFC 7009: a key can revoke its own access tokens and, with the role `support`, customer tokens. The members' client has no secret, so
- * a member's token is enough to revoke itself. Any other text gets 200 as well, and nothing is revoked.
+ * RFC 7009: a key can revoke its own access tokens and, with the role `support`, customer tokens. The members' client
+ * has no secret, so a member's token is enough to revoke itself. Any other text gets 200 as well, and nothing is
+ * revoked.
  */
 export async function revokeToken(
   deps: Deps,

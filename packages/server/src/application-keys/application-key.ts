@@ -93,8 +93,8 @@ export const listReservingKeys = (storage: { db: Database }, storeId: string): P
   plannedKeys(storage, storeId).where(isReserving).execute();
 
 /**
- * The key, and all keys with a reservation, each with the store's limit. The rows come from a single statement, because a limit that is
- * read before or after a change could be lower than the reservations.
+ * The key, and all keys with a reservation, each with the store's limit. The rows come from a single statement, because
+ * a limit that is read before or after a change could be lower than the reservations.
  */
 export function listPlan(
   storage: { db: Database },

@@ -16,7 +16,10 @@ type Deps = { storage: Storage; clock: Clock };
 
 const DEFAULT_GRACE_SECONDS = 86_400;
 
-/** Secrets that are over are remembered, so that a program with an old secret is answered "rotated" and not "wrong". The newest ten are kept. */
+/**
+ * Secrets that are over are remembered, so that a program with an old secret is answered "rotated" and not "wrong". The
+ * newest ten are kept.
+ */
 const REMEMBERED_PER_KEY = 10;
 
 export async function insertSecret(

@@ -20,8 +20,9 @@ const BEHIND_SECONDS = 1;
 const MAX_FIGURES = 100_000;
 
 /**
- * The requests and refusals of a store's keys, second by second, up to the last second that every instance has added to the log. Reads the
- * log twice: first to find the keys with the most requests, then for their figures, so that memory is used for the shown keys only.
+ * The requests and refusals of a store's keys, second by second, up to the last second that every instance has added to
+ * the log. Reads the log twice: first to find the keys with the most requests, then for their figures, so that memory
+ * is used for the shown keys only.
  */
 export async function readUsage(deps: Deps, storeId: string, seconds: number): Promise<StoreUsage> {
   const { searches } = deps.storage;

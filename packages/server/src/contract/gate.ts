@@ -6,7 +6,9 @@ import type { Role } from "./roles.ts";
 /** Decides whether a request is served, before its query or body is read. `http/` calls it, `access/` implements it. */
 export type Gate = {
   check(operation: Operation, request: GateRequest): Promise<GateResult>;
-  /** Takes one request from the limit of a source address, or throws the 429. For requests without a valid access token. */
+  /**
+   * Takes one request from the limit of a source address, or throws the 429. For requests without a valid access token.
+   */
   limitSource(source: string): Promise<void>;
 };
 

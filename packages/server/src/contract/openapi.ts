@@ -69,7 +69,10 @@ type Schema = {
   additionalProperties?: unknown;
 };
 
-/** Unicode classes of patterns, written out, because tools of other languages do not read `\p{…}`. Line separators are literal. */
+/**
+ * Unicode classes of patterns, written out, because tools of other languages do not read `\p{…}`. Line separators are
+ * literal.
+ */
 const CLASSES = /\\[pP]\{/;
 const CONTROL = "\\x00-\\x1f\\x7f-\\x9f\u2028\u2029";
 const BLANK = " \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff";

@@ -6,7 +6,10 @@ export type ValkeyClient = {
   connect(): Promise<void>;
   /** One script, run on one slot. */
   evaluate(script: Script, slot: string, args: readonly (string | number)[]): Promise<unknown>;
-  /** The policy by which a server throws keys away when its memory is full; undefined: no server does. Rejects where a server does not say. */
+  /**
+   * The policy by which a server throws keys away when its memory is full; undefined: no server does. Rejects where a
+   * server does not say.
+   */
   findEviction(): Promise<string | undefined>;
   /** All that `work` sends leaves in one write. */
   together(work: () => void): void;

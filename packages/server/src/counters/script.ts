@@ -4,8 +4,8 @@ import { createHash } from "node:crypto";
 export type Script = { text: string; sha: string };
 
 /**
- * `body` has the time in `now` (milliseconds), the beginning of the names of its keys in `slot`, and the items from ARGV[3] on, one
- * after the other. It returns one answer for each item, in their order.
+ * `body` has the time in `now` (milliseconds), the beginning of the names of its keys in `slot`, and the items from
+ * ARGV[3] on, one after the other. It returns one answer for each item, in their order.
  *
  * ARGV[1] is when the caller stops waiting: after that the script does nothing. ARGV[2] replaces the time in tests.
  */

@@ -7,16 +7,17 @@ import { createClient, type ValkeyClient } from "./client.ts";
 import type { Script } from "./script.ts";
 
 /**
- * Counters that several instances share, in Valkey, Redis, or any server that speaks their protocol. The server is either there or
- * away. While it is away nothing is sent and no caller waits: each instance decides alone. A call that is not answered in time, or a
- * lost connection, makes it away; an answer on a new connection makes it there again.
+ * Counters that several instances share, in Valkey, Redis, or any server that speaks their protocol. The server is
+ * either there or away. While it is away nothing is sent and no caller waits: each instance decides alone. A call that
+ * is not answered in time, or a lost connection, makes it away; an answer on a new connection makes it there again.
  *
  * All calls of one turn of the event loop travel together: one script call for each script and slot, in one write.
  */
 export type Valkey = {
   /**
-   * What the script answers to this item; `undefined` when Valkey is away or does not answer in time. The server does not carry out a
-   * call that was given up here, once its time is over: a script begins by looking at the server's clock.
+   * What the script answers to this item; `undefined` when Valkey is away or does not answer in time. The server does
+   * not carry out a call that was given up here, once its time is over: a script begins by looking at the server's
+   * clock.
    */
   run(script: Script, slot: string, item: readonly (string | number)[]): Promise<unknown>;
   isAway(): boolean;
@@ -24,7 +25,10 @@ export type Valkey = {
   eviction(): string | undefined;
   /** How many instances there are, this one included; while Valkey is away, how many there were. */
   instances(): number;
-  /** Since the start: how often Valkey has gone away, how many calls it has answered, and how many were decided without it. */
+  /**
+   * Since the start: how often Valkey has gone away, how many calls it has answered, and how many were decided without
+   * it.
+   */
   counts(): { losses: number; answered: number; alone: number };
   /** Calls the listener with the time of each round trip. */
   onRoundTrip(listener: (elapsedMs: number) => void): void;
@@ -55,7 +59,9 @@ type ValkeyLink = {
 };
 
 const ANSWER_WITHIN_MS = 50;
-/** A connection that takes longer is given up, and the next one tried: a lost packet is sent again only after a second. */
+/**
+ * A connection that takes longer is given up, and the next one tried: a lost packet is sent again only after a second.
+ */
 const CONNECT_WITHIN_MS = 500;
 const PROBE_EVERY_MS = 200;
 const BEAT_EVERY_MS = 1000;
@@ -134,7 +140,8 @@ class SharedCounters {
     });
     try {
       await answered(Promise.race([client.connect(), lost]), connectWithinMs);
-      // After an outage, as after a flush, the first instance to be back would count itself alone, and the server may go away again.
+      // After an outage, as after a flush, the first instance to be back would count itself alone, and the server may
+      // go away again.
       this.#manySinceMs = performance.now();
       const aheadMs = await answered(Promise.race([this.#beat(client), lost]), this.#answerWithinMs);
       if (this.#isClosed) return client.destroy();
@@ -172,7 +179,8 @@ class SharedCounters {
     const answer = await client.evaluate(BEAT, INSTANCES, [NEVER_TOO_LATE, "", this.#id]);
     const [serverMs, count] = answer as [number, number];
     this.#hasEverAnswered = true;
-    // A smaller number counts after a while only: after a flush each instance is alone until the others have had their beat.
+    // A smaller number counts after a while only: after a flush each instance is alone until the others have had their
+    // beat.
     if (count >= this.instances || sentMs - this.#manySinceMs > GONE_AFTER_MS) {
       this.instances = count;
       this.#manySinceMs = sentMs;
@@ -191,12 +199,18 @@ class SharedCounters {
     }
   }
 
-  /** With every beat: the server's operator may change the policy while the service runs. Hosted servers may forbid the question. */
+  /**
+   * With every beat: the server's operator may change the policy while the service runs. Hosted servers may forbid the
+   * question.
+   */
   async #readEviction(client: ValkeyClient): Promise<void> {
     this.eviction = await answered(client.findEviction(), this.#answerWithinMs).catch(() => this.eviction);
   }
 
-  /** An instance that starts while Valkey is away has never counted the others, and would give out all of a shared limit alone. */
+  /**
+   * An instance that starts while Valkey is away has never counted the others, and would give out all of a shared limit
+   * alone.
+   */
   async #countWithoutValkey(): Promise<void> {
     const { countOthers } = this.#options;
     const atMs = performance.now();

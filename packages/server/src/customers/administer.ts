@@ -30,7 +30,10 @@ import { thinOutTokens } from "./tokens/thin-out-tokens.ts";
 type Deps = { storage: Storage; clock: Clock; passwords: Passwords };
 type CustomerDeps = Deps & { publicUrl: string; publicWrites: PublicWrites };
 
-/** With a public token, the sign-up counts for its network, which `source` names, and for its store. The back office has no such limit. */
+/**
+ * With a public token, the sign-up counts for its network, which `source` names, and for its store. The back office has
+ * no such limit.
+ */
 export async function createCustomer(deps: CustomerDeps, caller: Caller, source: string, data: NewCustomer) {
   const create = async () => customerAnswer(deps, await writeNew(deps, caller, data));
   if (isBackOffice(caller)) return create();
@@ -59,8 +62,8 @@ async function writeNew(deps: Deps, caller: Caller, data: NewCustomer): Promise<
 }
 
 /**
- * A new password ends the customer's other sessions, because someone who knew the old password may have started them. `basedOn`: the
- * versions that the caller has read, from `If-Match`.
+ * A new password ends the customer's other sessions, because someone who knew the old password may have started them.
+ * `basedOn`: the versions that the caller has read, from `If-Match`.
  */
 export async function updateCustomer(
   deps: CustomerDeps,
@@ -127,9 +130,9 @@ async function writeChange(
 }
 
 /**
- * With a customer token, a customer of an identity provider cannot set a password, and no customer can set a first password in a session
- * that came through a provider: the password would outlive that session. Read before the transaction, because
- * `authentication_mechanism` never changes.
+ * With a customer token, a customer of an identity provider cannot set a password, and no customer can set a first
+ * password in a session that came through a provider: the password would outlive that session. Read before the
+ * transaction, because `authentication_mechanism` never changes.
  */
 async function refuseOwnPassword({ storage }: Deps, caller: Caller, customerId: string): Promise<void> {
   if (isBackOffice(caller)) return;
@@ -174,7 +177,10 @@ async function refuseTakenEmail<T>({ storage }: Deps, work: (trx: Trx) => Promis
   }
 }
 
-/** The back office can set it. Otherwise a new e-mail is unverified, unless only its spelling has changed. Undefined: leaves it unchanged. */
+/**
+ * The back office can set it. Otherwise a new e-mail is unverified, unless only its spelling has changed. Undefined:
+ * leaves it unchanged.
+ */
 function emailVerifiedAfter(
   caller: Caller,
   { email, email_verified }: CustomerChange,
@@ -183,7 +189,10 @@ function emailVerifiedAfter(
   return email && sql<number>`case when email_key = ${email.key} then email_verified else 0 end`;
 }
 
-/** Ends sessions before the transaction of the change, but none if the customer as it is now shows that the change will be refused. */
+/**
+ * Ends sessions before the transaction of the change, but none if the customer as it is now shows that the change will
+ * be refused.
+ */
 async function thinOutOtherSessions(
   deps: Deps,
   caller: Caller,

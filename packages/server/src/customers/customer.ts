@@ -22,7 +22,10 @@ export const customerOf = (row: CustomerRow): Customer => ({
   authentication_mechanism: row.authentication_mechanism as Mechanism,
 });
 
-/** The back office can name every customer of its store. A customer token can name its own customer; every other id answers 404. */
+/**
+ * The back office can name every customer of its store. A customer token can name its own customer; every other id
+ * answers 404.
+ */
 export function refuseOthers(caller: Caller, customerId: string): void {
   if (isBackOffice(caller)) return;
   if (caller.customer?.customerId !== customerId) throw new Problem("customer_not_found");
@@ -53,7 +56,10 @@ export async function getCustomer(
   return customer;
 }
 
-/** Inserts without a check. For a row with a password hash, the unique index throws when another customer has the e-mail. */
+/**
+ * Inserts without a check. For a row with a password hash, the unique index throws when another customer has the
+ * e-mail.
+ */
 export async function insertCustomer(
   trx: Trx,
   { clock }: { clock: Clock },

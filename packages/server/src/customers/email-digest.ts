@@ -6,9 +6,9 @@ import { reseal, seal, unseal } from "../lib/seal.ts";
 import type { Storage } from "../storage/storage.ts";
 
 /**
- * A digest of an e-mail address: HMAC-SHA-256 over store and address. The whole address finds the digest, the digest does not reveal the
- * address, and digests of two stores cannot be compared. The HMAC key is random, made at its first use and stored sealed. A new master key
- * seals the same HMAC key again, so earlier digests are still found.
+ * A digest of an e-mail address: HMAC-SHA-256 over store and address. The whole address finds the digest, the digest
+ * does not reveal the address, and digests of two stores cannot be compared. The HMAC key is random, made at its first
+ * use and stored sealed. A new master key seals the same HMAC key again, so earlier digests are still found.
  */
 export type EmailDigests = {
   /** Null if the text is not an e-mail address. */

@@ -9,10 +9,11 @@ import { deleteOld } from "../storage/delete-old.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 
 /**
- * A request with `Idempotency-Key` can be repeated for 30 seconds and gets the same answer: the first answer may have been lost, or a
- * page may have sent the request twice. The transaction of the work stores the sealed answer. The idempotency key is hashed with the
- * application key's id, so the keys of two programs never collide. A hash of the request is part of the seal's context and is not stored:
- * from a stored hash of a body, the password in it could be guessed.
+ * A request with `Idempotency-Key` can be repeated for 30 seconds and gets the same answer: the first answer may have
+ * been lost, or a page may have sent the request twice. The transaction of the work stores the sealed answer. The
+ * idempotency key is hashed with the application key's id, so the keys of two programs never collide. A hash of the
+ * request is part of the seal's context and is not stored: from a stored hash of a body, the password in it could be
+ * guessed.
  */
 export type Remember<T> = (trx: Trx, answer: T) => Promise<void>;
 

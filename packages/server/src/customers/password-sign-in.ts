@@ -9,12 +9,14 @@ import { type Customer, customerOf } from "./customer.ts";
 
 export type SignInDeps = { storage: Storage; passwords: Passwords; signInThrottle: SignInThrottle };
 
-/** No customer has this key. A malformed address is looked up under it, so that it takes as long as an unknown address. */
+/**
+ * No customer has this key. A malformed address is looked up under it, so that it takes as long as an unknown address.
+ */
 const NO_EMAIL_KEY = "";
 
 /**
- * The customer with this e-mail and password. An unknown or malformed e-mail, a customer without a password and a wrong password get
- * the same answer after the same work, so the answer does not reveal who is a customer.
+ * The customer with this e-mail and password. An unknown or malformed e-mail, a customer without a password and a wrong
+ * password get the same answer after the same work, so the answer does not reveal who is a customer.
  */
 export async function signInWithPassword(
   { storage, passwords, signInThrottle }: SignInDeps,

@@ -6,13 +6,14 @@ import { hashSecret } from "../lib/secrets.ts";
 import { createHourlyCap } from "../rate-limit/hourly-cap.ts";
 
 /**
- * Hourly limits for writes with public tokens, which everybody can have. The rate limit alone would not do, because rows and events stay.
- * For back-office tokens only the store's rate limit counts.
+ * Hourly limits for writes with public tokens, which everybody can have. The rate limit alone would not do, because
+ * rows and events stay. For back-office tokens only the store's rate limit counts.
  */
 export type PublicWrites = {
   /**
-   * Creates a customer, unless the last hour had too many sign-ups from this network (IPv4 address or IPv6 /64) or in this store. A
-   * sign-up counts before its password is hashed, which is the expensive step. It does not count if the service itself fails.
+   * Creates a customer, unless the last hour had too many sign-ups from this network (IPv4 address or IPv6 /64) or in
+   * this store. A sign-up counts before its password is hashed, which is the expensive step. It does not count if the
+   * service itself fails.
    */
   signUp<T>(from: { storeId: string; source: string }, work: () => Promise<T>): Promise<T>;
   /** Changes a customer's own data with a customer token. */

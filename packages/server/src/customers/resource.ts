@@ -60,8 +60,8 @@ export async function listCustomers(
 }
 
 /**
- * An e-mail in the form of `email_key`. A part of an address is only put in lower case. An address contains no space, so a space is
- * a plus sign that the client did not encode.
+ * An e-mail in the form of `email_key`. A part of an address is only put in lower case. An address contains no space,
+ * so a space is a plus sign that the client did not encode.
  */
 function asCompared(condition: Condition): Condition {
   if (condition.field !== "email") return condition;

@@ -137,8 +137,8 @@ export const isLongAgo = ({ clock }: Pick<Deps, "clock">, { askedAt }: Pick<Eras
   askedAt <= clock.now() - NOTED_MS;
 
 /**
- * Instances hold sign-on records in memory for a second (sign-on-records/recorder.ts). A round after this time finds them
- * too, even if the request came from the slowest clock and the round runs on the fastest.
+ * Instances hold sign-on records in memory for a second (sign-on-records/recorder.ts). A round after this time finds
+ * them too, even if the request came from the slowest clock and the round runs on the fastest.
  */
 const NOTED_MS = 5000 + 2 * MAX_CLOCK_DIFFERENCE_MS;
 /** Erasures per round. A finished erasure costs two statements per round until it is removed. */

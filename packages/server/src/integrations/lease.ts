@@ -44,7 +44,8 @@ export async function takeDue(
     .set({
       lease: newId(),
       lease_until: sql`${timeOfLeases} + ${LEASE_MS}`,
-      // By a clock that is a minute ahead, others would find it due a minute after the lease of a killed process is over.
+      // By a clock that is a minute ahead, others would find it due a minute after the lease of a killed process is
+      // over.
       due_at: sql`${least(db, timeOfLeases, now)} + ${LEASE_MS}`,
     })
     .where("id", "in", forChangeIfFree(db, due))

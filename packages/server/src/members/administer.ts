@@ -15,8 +15,9 @@ import { findMember, type Member, memberOf } from "./member.ts";
 import { type MemberChange, memberAnswer, memberResource, type NewMember, toColumns } from "./resource.ts";
 
 /**
- * Every change of members runs under the store's lock (`changeStore`), so of two removals at the same time the second sees the
- * result of the first. The store's new revision drops the caches of every instance within a second, and so earlier access tokens.
+ * Every change of members runs under the store's lock (`changeStore`), so of two removals at the same time the second
+ * sees the result of the first. The store's new revision drops the caches of every instance within a second, and so
+ * earlier access tokens.
  */
 type Deps = { storage: Storage; clock: Clock };
 type MemberDeps = Deps & { publicUrl: string };
@@ -89,7 +90,9 @@ export async function deleteMember(deps: Deps, by: By, memberId: string): Promis
 
 type RemovedMember = Pick<Tables["members"], "email" | "profile_id" | "issuer" | "subject">;
 
-/** Returns the member's address and identity, or undefined when there is no such member. Call it inside `changeStore`. */
+/**
+ * Returns the member's address and identity, or undefined when there is no such member. Call it inside `changeStore`.
+ */
 export async function removeMember(trx: Trx, by: By, memberId: string): Promise<RemovedMember | undefined> {
   const { storeId } = by;
   const row = await trx
@@ -104,8 +107,9 @@ export async function removeMember(trx: Trx, by: By, memberId: string): Promise<
 }
 
 /**
- * The condition under which a member may be demoted or removed. A key or the operator may always do it. A member may do it only if
- * another administrator can still sign in: an invited one, or one who is bound to an issuer that an enabled profile has or had.
+ * The condition under which a member may be demoted or removed. A key or the operator may always do it. A member may do
+ * it only if another administrator can still sign in: an invited one, or one who is bound to an issuer that an enabled
+ * profile has or had.
  */
 async function mayLeave(trx: Trx, { storeId, actor }: By, memberId: string): Promise<Expression<SqlBool>> {
   if (actor.type !== "member") return sql.lit(true);

@@ -11,8 +11,9 @@ import { changeStore } from "../stores/store.ts";
 import { removeMember } from "./administer.ts";
 
 /**
- * Removes a member under the same rule as `deleteMember`, then erases the person's data from the log of events and from sign-on
- * records, as `eraseCustomer` does. Events about the member's own actions stay: they name the member by id only.
+ * Removes a member under the same rule as `deleteMember`, then erases the person's data from the log of events and from
+ * sign-on records, as `eraseCustomer` does. Events about the member's own actions stay: they name the member by id
+ * only.
  */
 export async function eraseMember(
   deps: EraseDeps,

@@ -16,7 +16,10 @@ type MemberProfile = Pick<Tables["oidc_profiles"], "id" | "store_id"> & {
 };
 type MemberReason = Extract<SignOnReason, "member_unknown" | "member_email_unverified" | "member_bound">;
 
-/** The reason why a sign-on would be refused now, so that the callback can show it at once. `settleMember` makes the final decision. */
+/**
+ * The reason why a sign-on would be refused now, so that the callback can show it at once. `settleMember` makes the
+ * final decision.
+ */
 export async function foreseeMember(
   db: Database,
   profile: MemberProfile,
@@ -39,7 +42,10 @@ const issuersOf = (
   { issuer }: MemberIdentity,
 ): string[] => [...new Set([issuer, ...formerIssuers.map((former) => former.issuer)])];
 
-/** For an identity that no member is bound to. An unverified address gets the same answer whether or not a member has it. */
+/**
+ * For an identity that no member is bound to. An unverified address gets the same answer whether or not a member has
+ * it.
+ */
 async function findRefusal(
   db: Database,
   { store_id: storeId }: MemberProfile,
@@ -57,8 +63,9 @@ async function findRefusal(
 }
 
 /**
- * Signs the member in that the identity is bound to. If there is none, binds the identity to the invited member with its verified
- * e-mail. Each of the two is one `update`, so of two identities that come at the same time for one member only one is bound.
+ * Signs the member in that the identity is bound to. If there is none, binds the identity to the invited member with
+ * its verified e-mail. Each of the two is one `update`, so of two identities that come at the same time for one member
+ * only one is bound.
  */
 export async function settleMember(
   trx: Trx,

@@ -16,7 +16,10 @@ import type { UseLog } from "../rate-limit/use-log.ts";
 import type { CountSignOn, Recorder } from "../sign-on-records/recorder.ts";
 import type { Storage } from "../storage/storage.ts";
 
-/** The release, Node version and database engine. A dashboard joins them to other metrics by instance, and shows a rollout. */
+/**
+ * The release, Node version and database engine. A dashboard joins them to other metrics by instance, and shows a
+ * rollout.
+ */
 export function describeBuild(registry: Registry, engine: Storage["engine"]): void {
   new Gauge({
     name: "latchkey_build_info",
@@ -28,8 +31,8 @@ export function describeBuild(registry: Registry, engine: Storage["engine"]): vo
 }
 
 /**
- * Labels are outcome and reason, which are fixed tables. Store, realm and provider are no labels, because ten thousand stores would make
- * as many series of each; the records of sign-ons have them (ADR 26).
+ * Labels are outcome and reason, which are fixed tables. Store, realm and provider are no labels, because ten thousand
+ * stores would make as many series of each; the records of sign-ons have them (ADR 26).
  */
 export function countSignOns(registry: Registry): CountSignOn {
   const signOns = new Counter({

@@ -29,8 +29,8 @@ export const SOURCE: GuessRate = { perSecond: 5, burst: 100 };
 export const ACCOUNT: GuessRate = { perSecond: 1, burst: 50 };
 
 /**
- * How long a source that has signed in to an account is exempt from ACCOUNT there. So guesses from other sources cannot keep the
- * owner out.
+ * How long a source that has signed in to an account is exempt from ACCOUNT there. So guesses from other sources cannot
+ * keep the owner out.
  */
 export const FAMILIAR_MS = 30 * 86_400_000;
 /** The bound of each kind of entry: in this process over all stores; of familiar sources in Valkey for each store. */
@@ -134,7 +134,10 @@ export class OwnGuesses {
     return this.#keysOf(attempt).map(([of, key]) => ({ of, key, bucket: this.#lookUp(of, key, nowMs) }));
   }
 
-  /** `check` stores a new bucket only if it lets the attempt in: refused attempts must not evict other entries from a full map. */
+  /**
+   * `check` stores a new bucket only if it lets the attempt in: refused attempts must not evict other entries from a
+   * full map.
+   */
   #lookUp({ limit, byKey }: GuessBuckets, key: string, nowMs: number): Bucket {
     const parts = this.#partsOf();
     const rate = limit.perSecond / parts;
@@ -153,7 +156,10 @@ function keep<T>(entries: Map<string, T>, key: string, value: T): void {
   entries.set(key, value);
 }
 
-/** Hashed, because the text of a sign-in form can be long, or a password typed into the wrong field, and must not stay in memory. */
+/**
+ * Hashed, because the text of a sign-in form can be long, or a password typed into the wrong field, and must not stay
+ * in memory.
+ */
 export const namesOf = ({ storeId, emailKey, source }: SignInAttempt) => ({
   pair: nameOf(storeId, emailKey, source),
   source: nameOf(storeId, source),

@@ -7,8 +7,8 @@ import { createWorkQueue } from "../lib/work-queue.ts";
 export type Passwords = {
   hash(storeId: string, password: string): Promise<string>;
   /**
-   * `null` verifies a dummy hash, which takes as long as a real one, and returns false. `isWanted` is called when the work's turn
-   * comes, so that no password is verified for a client that has closed its connection.
+   * `null` verifies a dummy hash, which takes as long as a real one, and returns false. `isWanted` is called when the
+   * work's turn comes, so that no password is verified for a client that has closed its connection.
    */
   matches(
     storeId: string,
@@ -42,8 +42,8 @@ const WAIT_MS = 2000;
 const EACH_MS = 50;
 
 /**
- * A hash for each core, but no more than fit in a quarter of the memory. The library works on libuv's threads, of which bin/start.js sets
- * four more than cores, so that names are still resolved and the log is still written.
+ * A hash for each core, but no more than fit in a quarter of the memory. The library works on libuv's threads, of which
+ * bin/start.js sets four more than cores, so that names are still resolved and the log is still written.
  */
 export function hashesAtOnce(cores = availableParallelism(), memoryBytes = memoryLimit()): number {
   return Math.max(1, Math.min(cores, Math.floor(memoryBytes / 4 / (COST.memoryCost * 1024))));
@@ -81,8 +81,8 @@ export function createPasswords({
 }
 
 /**
- * Keyboards send the same character composed, decomposed or in full width. These are the same password (NIST SP 800-63B 5.1.1.2).
- * Nothing else is changed: case and spaces count.
+ * Keyboards send the same character composed, decomposed or in full width. These are the same password (NIST SP 800-63B
+ * 5.1.1.2). Nothing else is changed: case and spaces count.
  */
 const normalize = (password: string): string => password.normalize("NFKC");
 

@@ -14,12 +14,13 @@ import {
 } from "./guess-buckets.ts";
 
 /**
- * Limits guesses of passwords. Every attempt pays in advance, and a success is refunded: otherwise a burst of guesses would all be
- * let in while the first of them is still being checked. Every bucket refills, so no account is locked for good.
+ * Limits guesses of passwords. Every attempt pays in advance, and a success is refunded: otherwise a burst of guesses
+ * would all be let in while the first of them is still being checked. Every bucket refills, so no account is locked for
+ * good.
  *
- * With Valkey all instances count together. While Valkey is away each instance has its part of every rate, at least one attempt. An
- * attempt that Valkey lets in is drawn from this instance's buckets as well, and their state replaces buckets that Valkey has lost. A
- * source that Valkey has lost is familiar again after its next sign-in.
+ * With Valkey all instances count together. While Valkey is away each instance has its part of every rate, at least one
+ * attempt. An attempt that Valkey lets in is drawn from this instance's buckets as well, and their state replaces
+ * buckets that Valkey has lost. A source that Valkey has lost is familiar again after its next sign-in.
  */
 export type SignInThrottle = {
   /** Draws the cost of the attempt. If there is not enough, draws nothing and returns the seconds to wait. */

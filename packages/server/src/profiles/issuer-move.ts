@@ -55,7 +55,8 @@ type NewClient = Pick<ProfileChange, "client_id">;
 
 /**
  * Under another client of the same issuer a profile keeps its own identities. Identities that were taken over, from
- * this profile or by it, are searched by client (customers/identities/find-linked.ts), so the client before is kept as well.
+ * this profile or by it, are searched by client (customers/identities/find-linked.ts), so the client before is kept as
+ * well.
  */
 export function columnsOfClient(
   profile: Profile,

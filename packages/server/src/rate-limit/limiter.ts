@@ -13,10 +13,10 @@ import type { UseLog } from "./use-log.ts";
  *     shared    what nobody has reserved
  *     admin     two a second for administration, when all else is used up
  *
- * Floor and pool hold a second's worth and a reserve of a fifth on top, which decides who goes first when they are short
- * (fair-share.ts). In a floor that is the program that holds the key's secret, then of the public's sources those who
- * have had least. In the pool every key's program and every key's public stand side by side, and whoever has had least
- * goes first; within a public its sources likewise.
+ * Floor and pool hold a second's worth and a reserve of a fifth on top, which decides who goes first when they are
+ * short (fair-share.ts). In a floor that is the program that holds the key's secret, then of the public's sources those
+ * who have had least. In the pool every key's program and every key's public stand side by side, and whoever has had
+ * least goes first; within a public its sources likewise.
  */
 export type Draw = {
   storeId: string;

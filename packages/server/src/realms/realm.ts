@@ -4,7 +4,9 @@ import { statement } from "../storage/statement.ts";
 import type { Database, Storage } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 
-/** A realm is one way to sign in: its redirect URIs, its signing algorithm, its rule for two customers with one e-mail. */
+/**
+ * A realm is one way to sign in: its redirect URIs, its signing algorithm, its rule for two customers with one e-mail.
+ */
 export type Realm = Omit<Tables["authentication_realms"], keyof ParsedRealm> & ParsedRealm;
 
 type ParsedRealm = {
@@ -20,7 +22,10 @@ export type RealmPurpose = "customers" | "members";
 
 export type DuplicateEmailPolicy = "allowed" | "api_only" | "disallowed";
 
-/** Whether a customer's name and e-mail follow the identity provider at each sign-on, or are copied at the first sign-on only. */
+/**
+ * Whether a customer's name and e-mail follow the identity provider at each sign-on, or are copied at the first sign-on
+ * only.
+ */
 type ProfileUpdates = "always" | "first";
 
 /** The columns of a realm, for statements that join it. */

@@ -1,8 +1,8 @@
 import { isLocalUrl } from "../lib/local-url.ts";
 
 /**
- * Registered redirect URIs are compared byte for byte, so only the spelling that a URL parser leaves unchanged is accepted: no default
- * port, upper-case host, dot segment, backslash or character outside RFC 3986.
+ * Registered redirect URIs are compared byte for byte, so only the spelling that a URL parser leaves unchanged is
+ * accepted: no default port, upper-case host, dot segment, backslash or character outside RFC 3986.
  */
 export const isAllowedRedirectUri = (text: string): boolean => faultOfRedirectUri(text) === undefined;
 
@@ -28,13 +28,19 @@ export function faultOfRedirectUri(text: string): string | undefined {
   return undefined;
 }
 
-/** For an address that Latchkey's pages link to or load from. The same rules; http is allowed only if the service itself runs on localhost. */
+/**
+ * For an address that Latchkey's pages link to or load from. The same rules; http is allowed only if the service itself
+ * runs on localhost.
+ */
 export function faultOfShownUrl({ publicUrl }: { publicUrl: string }, text: string): string | undefined {
   const fault = faultOfRedirectUri(text);
   if (fault !== undefined || text.startsWith("https:") || isLocalUrl(publicUrl)) return fault;
   return "it must begin with https://";
 }
 
-/** A host name or an IP address. Preview deployments have underscores in their names, which browsers and resolvers accept. */
+/**
+ * A host name or an IP address. Preview deployments have underscores in their names, which browsers and resolvers
+ * accept.
+ */
 const isHost = (host: string): boolean =>
   host.startsWith("[") || host.split(".").every((label) => /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?$/.test(label));

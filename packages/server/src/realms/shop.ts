@@ -7,8 +7,8 @@ import { faultOfShownUrl } from "./redirect-uri.ts";
 export const FIRST_REALM_NAME = "Customers";
 
 /**
- * The data of the shop for Latchkey's pages. Checks the addresses again, because rows can be older than the rule. In the realm for members
- * the home URL is the console.
+ * The data of the shop for Latchkey's pages. Checks the addresses again, because rows can be older than the rule. In
+ * the realm for members the home URL is the console.
  */
 export function shopOf(deps: { publicUrl: string }, realm: Realm): Shop {
   const showable = (url: string | null) =>

@@ -13,8 +13,8 @@ import type { ProfileKey } from "../profiles/profile.ts";
  *        │           └──► failed ◄──┤
  *        └──► expired               └──► expired
  *
- * `started` is not stored: the attempt travels sealed in the `state` to the identity provider and back. From `returned` on the
- * attempt has a row, whose primary key lets it return only once. Terminal states are never left.
+ * `started` is not stored: the attempt travels sealed in the `state` to the identity provider and back. From `returned`
+ * on the attempt has a row, whose primary key lets it return only once. Terminal states are never left.
  */
 export type SignOnAttempt = {
   id: string;

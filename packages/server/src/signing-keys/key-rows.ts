@@ -30,7 +30,10 @@ type KeyDeps = { storage: Storage; clock: Clock; keyring: Keyring };
 const TABLES = { ES256: "signing_keys", RS256: "id_token_keys" } as const;
 const LOCK = "signing keys";
 const PURPOSE = "signing-key";
-/** More than the five minutes for which verifiers may cache the key set, and more than another instance needs to see a new key. */
+/**
+ * More than the five minutes for which verifiers may cache the key set, and more than another instance needs to see a
+ * new key.
+ */
 export const PUBLISHED_BEFORE_MS = 10 * 60_000;
 
 type NewKey = Pick<StoredKey, "kid" | "alg" | "privateKey" | "publicKey">;
@@ -38,8 +41,8 @@ type NewKey = Pick<StoredKey, "kid" | "alg" | "privateKey" | "publicKey">;
 const generate = promisify(generateKeyPair);
 
 /**
- * Generates a key on another thread, before any transaction: an RSA key takes 0.1 s, sometimes 1 s. `kid` is random, so that after a
- * restore no new key gets the `kid` of a lost one.
+ * Generates a key on another thread, before any transaction: an RSA key takes 0.1 s, sometimes 1 s. `kid` is random, so
+ * that after a restore no new key gets the `kid` of a lost one.
  */
 export async function newKey(alg: SigningAlgorithm): Promise<NewKey> {
   const pair =
@@ -50,8 +53,8 @@ export async function newKey(alg: SigningAlgorithm): Promise<NewKey> {
 }
 
 /**
- * The keys of both kinds in the order in which they sign. `unopened` counts the keys that are damaged or sealed with a missing master
- * key.
+ * The keys of both kinds in the order in which they sign. `unopened` counts the keys that are damaged or sealed with a
+ * missing master key.
  */
 export async function readKeys({
   storage: { db },
@@ -76,8 +79,8 @@ export async function readKeys({
 }
 
 /**
- * Instances that add a key at the same time wait for each other under one lock. `work` gets the time from which the newest key signs, read
- * under the lock, and then decides whether to insert its own key.
+ * Instances that add a key at the same time wait for each other under one lock. `work` gets the time from which the
+ * newest key signs, read under the lock, and then decides whether to insert its own key.
  */
 export function afterOthers<T>(
   { storage }: Pick<KeyDeps, "storage">,
@@ -116,7 +119,10 @@ export const deleteKeysBefore = async (db: Database, alg: SigningAlgorithm, sign
   await db.deleteFrom(TABLES[alg]).where("signs_from", "<", signsFrom).execute();
 };
 
-/** Rotation on demand: publishes the next key of each kind now; it signs in ten minutes. Returns the `kid` of the ES256 key. */
+/**
+ * Rotation on demand: publishes the next key of each kind now; it signs in ten minutes. Returns the `kid` of the ES256
+ * key.
+ */
 export async function addNextKey(deps: KeyDeps): Promise<string> {
   const now = deps.clock.now();
   const [ec, rsa] = await Promise.all([newKey("ES256"), newKey("RS256")]);
@@ -128,8 +134,8 @@ export async function addNextKey(deps: KeyDeps): Promise<string> {
 }
 
 /**
- * For a leaked key: deletes all keys, and new keys sign at once. Every earlier token is invalid on every instance within a second.
- * Returns the `kid` of the new ES256 key.
+ * For a leaked key: deletes all keys, and new keys sign at once. Every earlier token is invalid on every instance
+ * within a second. Returns the `kid` of the new ES256 key.
  */
 export async function replaceKeys(
   deps: KeyDeps,

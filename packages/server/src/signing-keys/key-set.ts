@@ -20,7 +20,9 @@ const LOOK_AGAIN_MS = 1000;
 export const ofKind = (keys: readonly StoredKey[], wanted: SigningAlgorithm): StoredKey[] =>
   keys.filter(({ alg }) => alg === wanted);
 
-/** The signing keys in the memory of this process: read once a minute, and again after a change of them by any process. */
+/**
+ * The signing keys in the memory of this process: read once a minute, and again after a change of them by any process.
+ */
 export class KeySet {
   readonly #deps: KeySetDeps;
   readonly #readOnce = createSingleFlight<StoredKey[]>();
@@ -32,7 +34,8 @@ export class KeySet {
 
   constructor(deps: KeySetDeps) {
     this.#deps = deps;
-    // Without a store id the change concerns the keys: one may have been removed. A read that has begun before is not kept.
+    // Without a store id the change concerns the keys: one may have been removed. A read that has begun before is not
+    // kept.
     deps.storage.changes.listen((storeId) => {
       if (storeId !== undefined) return;
       this.#changes++;
@@ -41,8 +44,8 @@ export class KeySet {
   }
 
   /**
-   * All keys that can be opened, in the order in which they sign. Makes the first ES256 key if there is none. While the database does not
-   * answer, returns the keys of the last read.
+   * All keys that can be opened, in the order in which they sign. Makes the first ES256 key if there is none. While the
+   * database does not answer, returns the keys of the last read.
    */
   async all(): Promise<StoredKey[]> {
     if (this.#known.length > 0 && this.#ageMs() < RELOAD_MS) return this.#known;
@@ -93,7 +96,10 @@ export class KeySet {
     return keyIn(await this.#read());
   }
 
-  /** Makes the first key of a kind, once for all callers of this process. `signsFrom` returns undefined if there is a key already. */
+  /**
+   * Makes the first key of a kind, once for all callers of this process. `signsFrom` returns undefined if there is a
+   * key already.
+   */
   makeFirst(alg: SigningAlgorithm, signsFrom: () => Promise<number | undefined>): Promise<StoredKey[]> {
     return this.#makeOnce(alg, async () => {
       const from = await signsFrom();
@@ -103,7 +109,10 @@ export class KeySet {
     });
   }
 
-  /** Generates the key before it takes the lock. `isWanted` decides under the lock, by the time from which the newest key signs. */
+  /**
+   * Generates the key before it takes the lock. `isWanted` decides under the lock, by the time from which the newest
+   * key signs.
+   */
   async add(
     alg: SigningAlgorithm,
     signsFrom: number,

@@ -11,8 +11,9 @@ const KEPT_AFTER_MS = 3_600_000;
 const MAX_SIGNED = 10_000;
 
 /**
- * The service's signing keys: ES256 for customer tokens, ES256 or RS256 for ID tokens. A new key is published ten minutes before it signs,
- * because verifiers may cache the key set for five minutes. An old key stays until the last token that it signed has expired.
+ * The service's signing keys: ES256 for customer tokens, ES256 or RS256 for ID tokens. A new key is published ten
+ * minutes before it signs, because verifiers may cache the key set for five minutes. An old key stays until the last
+ * token that it signed has expired.
  */
 export class SigningKeys {
   readonly #deps: Deps;
@@ -27,7 +28,8 @@ export class SigningKeys {
   /** For customer tokens. The first call makes the first key. */
   async current(): Promise<Signer> {
     const all = await this.#keys.all();
-    // The clock of the instance that made the first key may be a little ahead, so the key may not sign yet by this clock.
+    // The clock of the instance that made the first key may be a little ahead, so the key may not sign yet by this
+    // clock.
     const key = this.#newestOf(all, "ES256") ?? ofKind(all, "ES256")[0];
     if (!key) throw new Error("there is no signing key");
     return key;
@@ -42,7 +44,10 @@ export class SigningKeys {
     return ofKind(keys, alg).findLast(({ signsFrom }) => signsFrom <= this.#deps.clock.now());
   }
 
-  /** The content of a token that one of these keys has signed. A signature that was verified before is not verified again. */
+  /**
+   * The content of a token that one of these keys has signed. A signature that was verified before is not verified
+   * again.
+   */
   async readSigned(text: string): Promise<Jws | undefined> {
     const known = this.#signed.get(text);
     // A remembered result is valid only while the key that verified it is still in the set.
@@ -74,7 +79,8 @@ export class SigningKeys {
       const all = await this.#keys.readAnew();
       if (ofKind(all, "RS256").length > 0) return undefined;
       const now = this.#deps.clock.now();
-      // If another key has signed for a while, verifiers may have a cached key set without this one: it signs ten minutes later.
+      // If another key has signed for a while, verifiers may have a cached key set without this one: it signs ten
+      // minutes later.
       const isNew = all.every(({ signsFrom }) => signsFrom > now - PUBLISHED_BEFORE_MS);
       return isNew ? now : now + PUBLISHED_BEFORE_MS;
     });

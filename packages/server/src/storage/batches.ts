@@ -4,8 +4,9 @@ import { isUnavailable } from "./failures.ts";
 import type { Storage } from "./storage.ts";
 
 /**
- * The first batch has the least rows: a smaller one would hardly be quicker, since every commit waits for the disk. SQLite holds its
- * one write lock, and in the service the event loop, for as long as a batch takes, which should be less than ten milliseconds.
+ * The first batch has the least rows: a smaller one would hardly be quicker, since every commit waits for the disk.
+ * SQLite holds its one write lock, and in the service the event loop, for as long as a batch takes, which should be
+ * less than ten milliseconds.
  */
 const BATCH: Record<Storage["engine"], { leastRows: number; mostRows: number; targetMs: number }> = {
   sqlite: { leastRows: 20, mostRows: 500, targetMs: 5 },
@@ -20,16 +21,20 @@ type Bounds = {
   withinMs?: number;
   /** How many times in a row the database may be away or too busy: the same rows are tried again, a few at a time. */
   retries?: number;
-  /** The pause before the next batch, as a part of the time that the last one took. Less than 1 where a caller waits for the rows. */
+  /**
+   * The pause before the next batch, as a part of the time that the last one took. Less than 1 where a caller waits for
+   * the rows.
+   */
   rest?: number;
 };
 
 const RETRY_MS = 1000;
 
 /**
- * Works on any number of rows in batches, where one statement would take too long. `work` takes at most `limit` rows, in a transaction
- * of its own, and returns how many it found. Only 0 ends the work: a batch may be small because another instance has taken the other
- * rows. The size of a batch, and the pause before it, follow from the time that the last batch took.
+ * Works on any number of rows in batches, where one statement would take too long. `work` takes at most `limit` rows,
+ * in a transaction of its own, and returns how many it found. Only 0 ends the work: a batch may be small because
+ * another instance has taken the other rows. The size of a batch, and the pause before it, follow from the time that
+ * the last batch took.
  */
 export async function inBatches(
   { storage: { engine }, clock, sleep = wait }: Deps,
@@ -67,6 +72,9 @@ export async function inBatches(
   }
 }
 
-/** At most twice the batch before, so that one quick batch changes little; after a slow batch, the rows that fit the target. */
+/**
+ * At most twice the batch before, so that one quick batch changes little; after a slow batch, the rows that fit the
+ * target.
+ */
 const nextLimit = (limit: number, shareOfTarget: number): number =>
   Math.round(limit / Math.max(shareOfTarget, 0.5));

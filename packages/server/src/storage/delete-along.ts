@@ -42,7 +42,10 @@ export async function deleteAlong(
   return done;
 }
 
-/** When two processes delete the same rows, the one that waited for the locks finds its batch empty, although rows are left. */
+/**
+ * When two processes delete the same rows, the one that waited for the locks finds its batch empty, although rows are
+ * left.
+ */
 async function isAnyLeft({ db }: Storage, { table, key, where }: Along): Promise<boolean> {
   const left = await db
     .selectFrom(table as "customers")

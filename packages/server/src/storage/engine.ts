@@ -9,8 +9,8 @@ export const engineOf = (db: Database): Storage["engine"] =>
 type Rows<DB, TB extends keyof DB, O> = SelectQueryBuilder<DB, TB, O>;
 
 /**
- * Locks rows that the same transaction will change or that decide what it does, until it ends. On SQLite there is one transaction
- * that writes at a time.
+ * Locks rows that the same transaction will change or that decide what it does, until it ends. On SQLite there is one
+ * transaction that writes at a time.
  */
 export const forChange = <DB, TB extends keyof DB, O>(db: Database, rows: Rows<DB, TB, O>) =>
   engineOf(db) === "postgres" ? rows.forUpdate() : rows;
@@ -19,7 +19,10 @@ export const forChange = <DB, TB extends keyof DB, O>(db: Database, rows: Rows<D
 export const forChangeIfFree = <DB, TB extends keyof DB, O>(db: Database, rows: Rows<DB, TB, O>) =>
   engineOf(db) === "postgres" ? rows.forUpdate().skipLocked() : rows;
 
-/** Keeps rows from being deleted until the transaction ends; their other columns may change. `table`: where the query joins several. */
+/**
+ * Keeps rows from being deleted until the transaction ends; their other columns may change. `table`: where the query
+ * joins several.
+ */
 export const forKeyShare = <DB, TB extends keyof DB, O>(
   db: Database,
   rows: Rows<DB, TB, O>,
@@ -35,7 +38,10 @@ export const jsonText = (db: Database, column: string, member: string): RawBuild
     ? sql`${sql.ref(column)}::json ->> ${sql.lit(member)}`
     : sql`${sql.ref(column)} ->> ${sql.lit(member)}`;
 
-/** The time in milliseconds that all instances share: the database's where there may be several, else that of this process. */
+/**
+ * The time in milliseconds that all instances share: the database's where there may be several, else that of this
+ * process.
+ */
 export const sharedNow = (db: Database, now: number): RawBuilder<number> =>
   engineOf(db) === "postgres" ? sql`(extract(epoch from now()) * 1000)::bigint` : sql`${now}`;
 

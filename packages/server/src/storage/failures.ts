@@ -1,12 +1,15 @@
 /** What an error of the database means, on either engine. */
 
-/** SQLSTATE 53300, too_many_connections. Also thrown here, when all pooled connections are in use and the queue is full. */
+/**
+ * SQLSTATE 53300, too_many_connections. Also thrown here, when all pooled connections are in use and the queue is full.
+ */
 export const CROWDED = "53300";
 
 export const isCrowded = (error: unknown): boolean => (error as { code?: unknown }).code === CROWDED;
 
-// PostgreSQL: connection exceptions (08), resources (53), intervention and cancellation (57), system errors (58), read-only
-// (25006), idle_in_transaction_session_timeout (25P03), lock_timeout (55P03), serialisation failure (40001), deadlock (40P01).
+// PostgreSQL: connection exceptions (08), resources (53), intervention and cancellation (57), system errors (58),
+// read-only (25006), idle_in_transaction_session_timeout (25P03), lock_timeout (55P03), serialisation failure (40001),
+// deadlock (40P01).
 const POSTGRES_DOWN = /^(08...|53...|57...|58...|25006|25P03|55P03|40001|40P01)$/;
 // Of an open connection; and of several addresses that were tried in vain, which has no `syscall`.
 const SOCKET_DOWN = new Set([

@@ -4,9 +4,9 @@ import { statement } from "./statement.ts";
 import type { Trx } from "./storage.ts";
 
 /**
- * Locks one or two names until the transaction ends (`pg_advisory_xact_lock`), for what transactions share and has no row yet. Every
- * transaction must lock its names in the same order. On SQLite there is one transaction that writes at a time, so no lock is needed.
- * Two names with one hash share a lock, which costs time and nothing else.
+ * Locks one or two names until the transaction ends (`pg_advisory_xact_lock`), for what transactions share and has no
+ * row yet. Every transaction must lock its names in the same order. On SQLite there is one transaction that writes at a
+ * time, so no lock is needed. Two names with one hash share a lock, which costs time and nothing else.
  */
 export async function hold(trx: Trx, names: readonly [string] | readonly [string, string]): Promise<void> {
   const [first, second = first] = names;
@@ -29,8 +29,9 @@ const takeShared = statement(
 );
 
 /**
- * Takes the lock without waiting: false when another transaction has it. A transaction that has it and sends no statement for
- * `pausedMs`, because its process is paused or its machine gone, is undone by the database, and the lock is free again.
+ * Takes the lock without waiting: false when another transaction has it. A transaction that has it and sends no
+ * statement for `pausedMs`, because its process is paused or its machine gone, is undone by the database, and the lock
+ * is free again.
  */
 export async function tryHold(trx: Trx, name: string, pausedMs: number): Promise<boolean> {
   if (engineOf(trx) === "sqlite") return true;

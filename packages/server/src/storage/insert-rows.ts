@@ -7,9 +7,10 @@ import type { Tables } from "./tables.ts";
 const SIZES = [100, 32, 8, 4, 3, 2, 1];
 
 /**
- * Inserts any number of rows by statements that are compiled once for each of a few sizes: to build a statement anew for thousands of
- * values takes longer than to run it, and so does a statement for each row. `ending` follows the rows: what to do with rows that are
- * there already, and what to return. `isLater`: as `later` of a statement, which returns nothing.
+ * Inserts any number of rows by statements that are compiled once for each of a few sizes: to build a statement anew
+ * for thousands of values takes longer than to run it, and so does a statement for each row. `ending` follows the rows:
+ * what to do with rows that are there already, and what to return. `isLater`: as `later` of a statement, which returns
+ * nothing.
  */
 export function insertRows<T extends keyof Tables, C extends keyof Tables[T] & string, O = never>(
   table: T,
@@ -40,8 +41,8 @@ const insertOf = <O>(table: string, columns: readonly string[], size: number, en
   });
 
 /**
- * Runs a statement about any number of ids, `atOnce` at a time. The statement is compiled once: where there are fewer ids, the last id
- * fills the placeholders that are left. `more` are values besides the ids.
+ * Runs a statement about any number of ids, `atOnce` at a time. The statement is compiled once: where there are fewer
+ * ids, the last id fills the placeholders that are left. `more` are values besides the ids.
  */
 export function forIds<O, M extends object = object>(
   atOnce: number,

@@ -60,18 +60,21 @@ export const migrations: readonly Migration[] = [
 
 const ADVISORY_LOCK = 4_727_311_002;
 
-/** While a migration waits for the lock of a table, all requests for the table wait behind it. Longer than a request's limit: when the two lock each other out, the request is undone. */
+/**
+ * While a migration waits for the lock of a table, all requests for the table wait behind it. Longer than a request's
+ * limit: when the two lock each other out, the request is undone.
+ */
 const LOCK_MS = 1000;
 /** Between two tries, requests are served. */
 const PAUSE_MS = 5000;
 const TRY_AGAIN_MS = 60_000;
 
 /**
- * Brings the tables up to date and returns the names of the migrations it ran. Each migration is one transaction, with its row in
- * `schema_migrations`, under a lock that all processes share: two processes that start together run it once, and a process that is
- * killed leaves it undone as a whole, for the next start. An empty database gets all migrations in one transaction, because each
- * commit waits for the disk; on SQLite the tables are created as the last migration leaves them, in a quarter of the time. Tables of
- * a newer release stay as they are.
+ * Brings the tables up to date and returns the names of the migrations it ran. Each migration is one transaction, with
+ * its row in `schema_migrations`, under a lock that all processes share: two processes that start together run it once,
+ * and a process that is killed leaves it undone as a whole, for the next start. An empty database gets all migrations
+ * in one transaction, because each commit waits for the disk; on SQLite the tables are created as the last migration
+ * leaves them, in a quarter of the time. Tables of a newer release stay as they are.
  */
 export async function migrate(
   { storage, clock }: { storage: Storage; clock: Clock },

@@ -3,16 +3,16 @@ import type { CompiledQuery, DatabaseConnection, QueryResult } from "kysely";
 import type { Database, Trx } from "./storage.ts";
 
 /**
- * A query that is built and compiled once for each database, for paths where building it anew costs more than running it.
- * `build` gets a placeholder under each name, and each run puts its values there. So `build` must not look at a value: a query
- * whose text depends on a value (one condition more, a list, `is null`) is no statement.
+ * A query that is built and compiled once for each database, for paths where building it anew costs more than running
+ * it. `build` gets a placeholder under each name, and each run puts its values there. So `build` must not look at a
+ * value: a query whose text depends on a value (one condition more, a list, `is null`) is no statement.
  */
 export type Statement<P, O> = {
   all(db: Database, values: P): Promise<O[]>;
   first(db: Database, values: P): Promise<O | undefined>;
   /**
-   * In a transaction: a write whose result is not needed. The caller goes on, and the commit awaits the write: it fails if the write
-   * has failed, as does every statement in between. On SQLite the write is done at once.
+   * In a transaction: a write whose result is not needed. The caller goes on, and the commit awaits the write: it fails
+   * if the write has failed, as does every statement in between. On SQLite the write is done at once.
    */
   later(trx: Trx, values: P): Promise<void>;
 };
@@ -30,8 +30,8 @@ export type PostponingConnection = { executeLater(query: CompiledQuery): Promise
 export type Shortcut = { shortcut<O>(query: CompiledQuery<O>): Promise<QueryResult<O>> | undefined };
 
 /**
- * PostgreSQL keeps the plan under a name, unless `isNamed` is false: without the value of a limit the planner assumes a tenth of the
- * table.
+ * PostgreSQL keeps the plan under a name, unless `isNamed` is false: without the value of a limit the planner assumes a
+ * tenth of the table.
  */
 export function statement<P extends object, O>(
   build: (db: Database, placeholders: P) => Built<O>,
@@ -87,7 +87,10 @@ function compileOnce<O>(
 const planNameOf = (text: string): string =>
   `latchkey_${createHash("sha256").update(text).digest("base64url").slice(0, 22)}`;
 
-/** Straight to the connection: without plugins, which would see the result, Kysely's own way does nothing more and takes twice as long. */
+/**
+ * Straight to the connection: without plugins, which would see the result, Kysely's own way does nothing more and takes
+ * twice as long.
+ */
 function send<O>(db: Database, query: CompiledQuery<O>): Promise<QueryResult<O>> {
   const executor = db.getExecutor();
   if (executor.plugins.length > 0) return db.executeQuery<O>(query);

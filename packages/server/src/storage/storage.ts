@@ -6,28 +6,33 @@ import type { Tables } from "./tables.ts";
 export type Database = Kysely<Tables>;
 export type Trx = Transaction<Tables>;
 
-/** The database, on either engine. Everything outside this folder writes its queries with Kysely and does not know which engine runs them. */
+/**
+ * The database, on either engine. Everything outside this folder writes its queries with Kysely and does not know which
+ * engine runs them.
+ */
 export type Storage = {
   engine: "sqlite" | "postgres";
   db: Database;
   /**
-   * Runs a transaction. A transaction that the database has undone for another one (a deadlock, a serialisation failure) is tried again,
-   * so `work` changes nothing but through `trx`. Transactions that name the same `row`, because they all begin by locking it, use one
-   * connection, one after the other, and wait for their turn for a second at most.
+   * Runs a transaction. A transaction that the database has undone for another one (a deadlock, a serialisation
+   * failure) is tried again, so `work` changes nothing but through `trx`. Transactions that name the same `row`,
+   * because they all begin by locking it, use one connection, one after the other, and wait for their turn for a second
+   * at most.
    *
-   * Statements that `work` sends in one turn of the event loop (`Promise.all`) travel together, in the order of the calls.
+   * Statements that `work` sends in one turn of the event loop (`Promise.all`) travel together, in the order of the
+   * calls.
    */
   transact<T>(work: (trx: Trx) => Promise<T>, row?: string): Promise<T>;
   /** Runs one statement, whose change is on the disk when it is answered. */
   write<T>(work: (db: Database) => Promise<T>): Promise<T>;
   /**
-   * Runs one statement that does not wait for the disk: no answer may depend on it before a later write is on the disk. The change survives
-   * the end of the process; a power cut may undo it, and then also all that was written after it.
+   * Runs one statement that does not wait for the disk: no answer may depend on it before a later write is on the disk.
+   * The change survives the end of the process; a power cut may undo it, and then also all that was written after it.
    */
   ahead<T>(work: (db: Database) => Promise<T>): Promise<T>;
   /**
-   * Empties SQLite's log, which has older copies of pages; deleted rows in the file itself are overwritten as they are deleted. False:
-   * another process is reading the log just now. Does nothing on PostgreSQL (docs/storage.md).
+   * Empties SQLite's log, which has older copies of pages; deleted rows in the file itself are overwritten as they are
+   * deleted. False: another process is reading the log just now. Does nothing on PostgreSQL (docs/storage.md).
    */
   forgetOverwritten(): Promise<boolean>;
   changes: Changes;
@@ -73,8 +78,8 @@ export type Pool = {
 };
 
 /**
- * Tells the caches in memory that a store has changed: at once for changes of this process, within a second for those of
- * other processes. `undefined` means that any store may have changed.
+ * Tells the caches in memory that a store has changed: at once for changes of this process, within a second for those
+ * of other processes. `undefined` means that any store may have changed.
  */
 type Changes = {
   announce(storeId: string): void;

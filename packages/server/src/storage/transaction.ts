@@ -3,9 +3,10 @@ import type { Trx } from "./storage.ts";
 import type { Tables } from "./tables.ts";
 
 /**
- * Runs `work` in a transaction that Kysely has begun, and gives every statement the connection at once: Kysely would have each wait for
- * the answer to the one before. So the statements of `Promise.all` reach the connection in the order of the calls. When `work` has
- * ended, a statement that comes afterwards is refused: the connection may be in another transaction by then.
+ * Runs `work` in a transaction that Kysely has begun, and gives every statement the connection at once: Kysely would
+ * have each wait for the answer to the one before. So the statements of `Promise.all` reach the connection in the order
+ * of the calls. When `work` has ended, a statement that comes afterwards is refused: the connection may be in another
+ * transaction by then.
  */
 export async function runInTransaction<T>(
   trx: Trx,

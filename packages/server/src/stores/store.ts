@@ -95,8 +95,8 @@ export async function findStoreOfOperator(
 }
 
 /**
- * A page of all stores, oldest first, because ids grow with time. Includes stores that are being deleted, so that an operator can see
- * and continue an interrupted deletion.
+ * A page of all stores, oldest first, because ids grow with time. Includes stores that are being deleted, so that an
+ * operator can see and continue an interrupted deletion.
  */
 export async function listStores(
   { db }: { db: Database },
@@ -113,9 +113,10 @@ export async function listStores(
 }
 
 /**
- * Use it for every change of data that caches keep for a store: its keys, limits and revoked tokens. The first statement increments the
- * store's revision and so locks the store's row: changes of one store run one after the other, and a checked total is still right at the
- * commit. After the commit this process drops its caches of the store. Returns undefined if the store is deleted or being deleted.
+ * Use it for every change of data that caches keep for a store: its keys, limits and revoked tokens. The first
+ * statement increments the store's revision and so locks the store's row: changes of one store run one after the other,
+ * and a checked total is still right at the commit. After the commit this process drops its caches of the store.
+ * Returns undefined if the store is deleted or being deleted.
  */
 export async function changeStore<T>(
   { storage }: { storage: Storage },

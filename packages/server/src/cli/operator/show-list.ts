@@ -35,7 +35,9 @@ export const rowsOf = <T>({ data, links }: PageAnswer<T>) => ({
   next: (links.next && new URL(links.next).searchParams.get("page[after]")) ?? undefined,
 });
 
-/** One page: a table on standard output and, on standard error, the option that shows the next page; or one JSON object. */
+/**
+ * One page: a table on standard output and, on standard error, the option that shows the next page; or one JSON object.
+ */
 export function printList<T>(
   list: List<T>,
   { json, after }: Pick<PageGiven, "after"> & { json: boolean },

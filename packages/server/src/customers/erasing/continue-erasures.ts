@@ -17,8 +17,9 @@ import { listDigests, noteTraces, type PersonTraces } from "./erased-digests.ts"
 export type EraseDeps = { storage: Storage; clock: Clock; emailDigests: EmailDigests };
 
 /**
- * Runs one round of an erasure: first the person's own sign-on records, then the person's events, then the records with a digest of any
- * address that the first two contained. The erasure is complete when SQLite's files contain no overwritten pages either.
+ * Runs one round of an erasure: first the person's own sign-on records, then the person's events, then the records with
+ * a digest of any address that the first two contained. The erasure is complete when SQLite's files contain no
+ * overwritten pages either.
  */
 export async function eraseAll(
   deps: EraseDeps,
@@ -60,8 +61,9 @@ function tracesIn(data: readonly string[]): PersonTraces {
 }
 
 /**
- * Continues the erasures that requests have begun, store by store. A finished erasure stays in the list for two minutes, so a store that
- * erases many people always has some. In each round a store gets one batch, which begins after the store's last batch.
+ * Continues the erasures that requests have begun, store by store. A finished erasure stays in the list for two
+ * minutes, so a store that erases many people always has some. In each round a store gets one batch, which begins after
+ * the store's last batch.
  */
 export function createErasing(deps: EraseDeps): () => Promise<void> {
   let storeId = "";

@@ -17,9 +17,9 @@ import { findRecord } from "./erase-sign-on-records.ts";
 import { keepDigests, noteTraces } from "./erased-digests.ts";
 
 /**
- * Deletes a customer and erases the customer's data from the log of events and from sign-on records. The first transaction deletes the
- * row, ends open codes and stores the order to erase, so the erasure is completed even if this request or the instance stops. A customer
- * who was deleted before can still be erased by the id in the log.
+ * Deletes a customer and erases the customer's data from the log of events and from sign-on records. The first
+ * transaction deletes the row, ends open codes and stores the order to erase, so the erasure is completed even if this
+ * request or the instance stops. A customer who was deleted before can still be erased by the id in the log.
  */
 export async function eraseCustomer(
   deps: EraseDeps,
@@ -60,8 +60,8 @@ export async function eraseCustomer(
 type KnownPerson = { customer: Customer; identities: Tables["customer_identities"][] };
 
 /**
- * Takes the locks of `findLinked`, in the same order. So a sign-on of this person either commits before, and its rows are erased, or
- * begins after, and finds the digests.
+ * Takes the locks of `findLinked`, in the same order. So a sign-on of this person either commits before, and its rows
+ * are erased, or begins after, and finds the digests.
  */
 async function holdPerson(trx: Trx, storeId: string, customerId: string): Promise<KnownPerson | undefined> {
   const found = await readPerson(trx, storeId, customerId);

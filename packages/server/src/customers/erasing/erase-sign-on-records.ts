@@ -19,7 +19,10 @@ export const NO_PERSON = {
 type Deps = { storage: Storage; clock: Clock };
 type ErasedRows = { rows: number; isDone: boolean };
 
-/** Erases the records of the customer, its id included. Keeps the digests of their addresses, to find further records by. */
+/**
+ * Erases the records of the customer, its id included. Keeps the digests of their addresses, to find further records
+ * by.
+ */
 export async function eraseOwnRecords(deps: Deps, erasure: Erasure): Promise<ErasedRows> {
   const { storage } = deps;
   const { storeId, personId } = erasure;

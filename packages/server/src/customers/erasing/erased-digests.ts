@@ -8,15 +8,17 @@ import type { Tables } from "../../storage/tables.ts";
 import type { EmailDigests } from "../email-digest.ts";
 
 /**
- * The addresses and identities of an erased person. Their digests are stored for as long as a sign-on that had begun before the erasure
- * can take, so that no such sign-on creates the person again.
+ * The addresses and identities of an erased person. Their digests are stored for as long as a sign-on that had begun
+ * before the erasure can take, so that no such sign-on creates the person again.
  */
 export type PersonTraces = { emails: readonly string[]; identities: readonly TracedIdentity[] };
 type TracedIdentity = Pick<Tables["customer_identities"], "profile_id" | "issuer" | "subject">;
 
 type ErasedPerson = { storeId: string; personId: string; askedAt: number };
 
-/** Stores the digests, and removes the identities from open sign-ons: a code that was not redeemed yet becomes invalid. */
+/**
+ * Stores the digests, and removes the identities from open sign-ons: a code that was not redeemed yet becomes invalid.
+ */
 export async function noteTraces(
   trx: Trx,
   { emailDigests }: { emailDigests: EmailDigests },
@@ -123,7 +125,10 @@ const readErased = statement((db, returned: SignOnDigests) =>
   db.selectNoFrom(wasErased(returned).as("was_erased")),
 );
 
-/** Call it in a transaction after `holdIdentity`: an erasure takes the same locks, so it has committed before or comes after. */
+/**
+ * Call it in a transaction after `holdIdentity`: an erasure takes the same locks, so it has committed before or comes
+ * after.
+ */
 export const isErasedSince = async (trx: Trx, returned: SignOnDigests): Promise<boolean> =>
   (await readErased.first(trx, returned))?.was_erased === 1;
 

@@ -21,7 +21,10 @@ const IN_WORDS: Record<string, LinkDecision> = {
 };
 type Words = keyof typeof IN_WORDS;
 
-/** Columns: policy, holders of the address, verified by the provider; the decision with provisioning create, with existing. */
+/**
+ * Columns: policy, holders of the address, verified by the provider; the decision with provisioning create, with
+ * existing.
+ */
 // biome-ignore format: a table
 const TABLE: [DuplicateEmailPolicy, Holders, boolean, Words, Words][] = [
   ["allowed",    "nobody",   true,  "new",        "off"],

@@ -1,9 +1,9 @@
 import type { DuplicateEmailPolicy } from "../../realms/realm.ts";
 
 /**
- * Decides which customer an identity (profile, issuer, subject) belongs to. An e-mail alone never identifies a customer. It links an
- * identity to an existing customer only if the realm's policy allows it, the provider has verified the address, and the customer's own
- * address is verified too (docs/adr/0010).
+ * Decides which customer an identity (profile, issuer, subject) belongs to. An e-mail alone never identifies a
+ * customer. It links an identity to an existing customer only if the realm's policy allows it, the provider has
+ * verified the address, and the customer's own address is verified too (docs/adr/0010).
  */
 export type LinkFacts = {
   /** The customer that this identity is linked to. */
@@ -25,7 +25,8 @@ export type LinkReason = "email_unverified" | "email_taken" | "several_matches" 
 export function link(emailVerified: boolean, known: LinkFacts, policy: LinkPolicy): LinkDecision {
   if (known.linkedTo !== undefined) return { action: "sign_in", customerId: known.linkedTo };
   const [customerId, ...others] = known.proven;
-  // Only verified addresses count: an unverified one can have been entered by a stranger, and must not keep its owner out.
+  // Only verified addresses count: an unverified one can have been entered by a stranger, and must not keep its owner
+  // out.
   if (policy.duplicateEmail === "disallowed" && customerId !== undefined) return refuse("email_taken");
   if (policy.duplicateEmail === "api_only" && customerId !== undefined) {
     if (!emailVerified) return refuse("email_unverified");

@@ -30,10 +30,10 @@ export type LinkingProfile = {
 };
 
 /**
- * Locks the identity (against the same person's other tabs) and the address (against another identity with it), always in this order,
- * so that two sign-ons cannot deadlock and unrelated people do not wait for each other. Behind the locks it finds the customer that the
- * identity is linked to by its own profile and issuer, also one that a first sign-on in another tab has just committed. The customer
- * cannot be deleted until the transaction ends.
+ * Locks the identity (against the same person's other tabs) and the address (against another identity with it), always
+ * in this order, so that two sign-ons cannot deadlock and unrelated people do not wait for each other. Behind the locks
+ * it finds the customer that the identity is linked to by its own profile and issuer, also one that a first sign-on in
+ * another tab has just committed. The customer cannot be deleted until the transaction ends.
  */
 export async function findLinked(
   trx: Trx,
@@ -97,9 +97,10 @@ const own = (db: Database, { storeId, profileId, issuer, subject }: Own) =>
 const findOwn = statement((db, of: Own) => withCustomer(db, own(db, of)));
 
 /**
- * Finds the identity under the profile or its former profiles, and under its present or former issuers. The profile's own rows come first,
- * then those of the present issuer, then the newest. A provider can give each client another subject for the same person, so the rows of
- * former profiles count only for the client ids that this profile has or had.
+ * Finds the identity under the profile or its former profiles, and under its present or former issuers. The profile's
+ * own rows come first, then those of the present issuer, then the newest. A provider can give each client another
+ * subject for the same person, so the rows of former profiles count only for the client ids that this profile has or
+ * had.
  */
 export const linkedTo = (db: Database, through: LinkingProfile, { issuer, subject }: ForeignIdentity) => {
   const { former_issuers: former } = through;

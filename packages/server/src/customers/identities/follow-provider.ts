@@ -15,7 +15,10 @@ import type { ForeignIdentity } from "./find-linked.ts";
 
 type Deps = { clock: Clock };
 
-/** Updates name and e-mail of a known customer to the provider's claims. Returns the event, or undefined if nothing has changed. */
+/**
+ * Updates name and e-mail of a known customer to the provider's claims. Returns the event, or undefined if nothing has
+ * changed.
+ */
 export async function followProvider(
   trx: Trx,
   deps: Deps,
@@ -49,8 +52,8 @@ export async function followProvider(
 }
 
 /**
- * The columns of the new address, or none: then the customer keeps the old address and is still signed in. A changed address follows the
- * rules of linking:
+ * The columns of the new address, or none: then the customer keeps the old address and is still signed in. A changed
+ * address follows the rules of linking:
  *
  *     an unverified address never replaces a verified one
  *     unless the policy is `allowed`, another customer's verified address is not taken

@@ -9,7 +9,10 @@ import { getCustomer } from "../customer.ts";
 /** Far above the number of accounts that a person has. */
 const MOST = 100;
 
-/** The identities of a customer at the identity providers. `profile_name` is null for a deleted profile: an identity outlives its profile. */
+/**
+ * The identities of a customer at the identity providers. `profile_name` is null for a deleted profile: an identity
+ * outlives its profile.
+ */
 export async function listIdentities(
   { storage }: { storage: Storage },
   caller: Caller,

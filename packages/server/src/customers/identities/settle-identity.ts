@@ -23,7 +23,10 @@ export const findLinkedCustomerId = async (
 ): Promise<string | undefined> =>
   (await linkedTo(db, through, identity).select("identity.customer_id").executeTakeFirst())?.customer_id;
 
-/** The reason why a sign-on would be refused now, so that the callback can show it at once. `settleIdentity` makes the final decision. */
+/**
+ * The reason why a sign-on would be refused now, so that the callback can show it at once. `settleIdentity` makes the
+ * final decision.
+ */
 export async function foreseeRefusal(
   db: Database,
   through: LinkingProfile,
@@ -49,7 +52,10 @@ const policyOf = (
 /** `happened`: the events of the changes, which `issueToken` writes. */
 type SettledIdentity = { customerId: string; happened: readonly EventDraft[] };
 
-/** Finds the customer of an identity, or links or creates one. `linked` is the result of `findLinked` in the same transaction. */
+/**
+ * Finds the customer of an identity, or links or creates one. `linked` is the result of `findLinked` in the same
+ * transaction.
+ */
 export async function settleIdentity(
   trx: Trx,
   deps: Deps,
@@ -99,7 +105,10 @@ async function holdCustomer(trx: Trx, storeId: string, customerId: string): Prom
   return (await forKeyShare(trx, row).executeTakeFirst()) !== undefined;
 }
 
-/** Customers whose address the back office or a provider of this realm has verified. Providers of other realms are not trusted here. */
+/**
+ * Customers whose address the back office or a provider of this realm has verified. Providers of other realms are not
+ * trusted here.
+ */
 async function findProven(db: Database, through: LinkingProfile, email: EmailAddress): Promise<string[]> {
   const proven = await db
     .selectFrom("customers")
@@ -152,8 +161,8 @@ async function insertIdentity(
   const id = newId();
   const createdAt = clock.now();
   const identity = { id, storeId, realmId, profileId, issuer, clientId, subject, customerId, createdAt };
-  // `holdIdentity` excludes other sign-ons of this release. The release before, which can run beside this one, locks the realm instead. So
-  // the unique index decides, and `transact` repeats the transaction.
+  // `holdIdentity` excludes other sign-ons of this release. The release before, which can run beside this one, locks
+  // the realm instead. So the unique index decides, and `transact` repeats the transaction.
   await insertFiled.later(trx, identity);
   return {
     type: "customer.identity_linked",

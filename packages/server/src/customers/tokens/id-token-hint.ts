@@ -9,7 +9,9 @@ export const ID_TOKEN_TYPE = "JWT";
 /** The sign-on that an ID token was issued for. */
 type IdTokenHint = { clientId: string; customerId: string; tokenId: string; profileId: string };
 
-/** Reads an ID token of this realm. An expired one is accepted, because a hint only names a sign-on and grants nothing. */
+/**
+ * Reads an ID token of this realm. An expired one is accepted, because a hint only names a sign-on and grants nothing.
+ */
 export async function readIdTokenHint(
   deps: { publicUrl: string; signingKeys: SigningKeys },
   realm: Realm,

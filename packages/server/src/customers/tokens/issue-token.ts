@@ -14,8 +14,8 @@ import { customerTokenEvent } from "../events.ts";
 import { CUSTOMER_TOKEN_TYPE } from "./verify-token.ts";
 
 /**
- * A customer token is a JWT (RFC 9068), which others can check with the published key set, and a row, by which the token can be listed
- * and revoked. Without its row a token is invalid, whatever its signature.
+ * A customer token is a JWT (RFC 9068), which others can check with the published key set, and a row, by which the
+ * token can be listed and revoked. Without its row a token is invalid, whatever its signature.
  */
 type TokenGrant = {
   /** The token's id, if the statement that burnt the code has already chosen one. */
@@ -49,8 +49,8 @@ type IssueDeps = { publicUrl: string; clock: Clock; customerTokenSeconds: number
 export const AMR: Record<Mechanism, string> = { password: "pwd", oidc: "fed" };
 
 /**
- * Runs in the transaction that found or created the customer, and writes that transaction's events (`happened`) with its own. The
- * caller fetches the signer before the transaction, because that may read the database.
+ * Runs in the transaction that found or created the customer, and writes that transaction's events (`happened`) with
+ * its own. The caller fetches the signer before the transaction, because that may read the database.
  */
 export async function issueToken(
   trx: Trx,
@@ -94,7 +94,10 @@ export async function issueToken(
   return { id, customerId, token, issuedAt, expiresAt };
 }
 
-/** Browser, system and network for the list of sessions. Null for a request of a storefront's server, which says nothing of the customer. */
+/**
+ * Browser, system and network for the list of sessions. Null for a request of a storefront's server, which says nothing
+ * of the customer.
+ */
 function originColumns(
   from: TokenOrigin | undefined,
 ): Pick<Tables["customer_tokens"], "browser" | "operating_system" | "network"> {

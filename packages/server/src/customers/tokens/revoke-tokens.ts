@@ -73,8 +73,8 @@ export async function revokeAllTokens(deps: Deps, caller: Caller, customerId: st
 }
 
 /**
- * A condition on a store's tokens, and the columns of the index to read them by. Without an order that matches an index, PostgreSQL
- * scans the table from its beginning for a customer who has a large part of the rows.
+ * A condition on a store's tokens, and the columns of the index to read them by. Without an order that matches an
+ * index, PostgreSQL scans the table from its beginning for a customer who has a large part of the rows.
  */
 type TokenSelection = { where: RawBuilder<SqlBool>; along: readonly ("created_at" | "id")[] };
 
@@ -88,8 +88,9 @@ function idsOf(db: Database, { storeId }: By, { where, along }: TokenSelection) 
 }
 
 /**
- * Call it before a transaction that ends all of these tokens: more than REVOKED_AT_ONCE are revoked here, in parts, so that the
- * transaction itself stays short. The transaction still ends the rest. If it fails, more sessions have ended than needed.
+ * Call it before a transaction that ends all of these tokens: more than REVOKED_AT_ONCE are revoked here, in parts, so
+ * that the transaction itself stays short. The transaction still ends the rest. If it fails, more sessions have ended
+ * than needed.
  */
 export async function thinOutForRevocation(deps: Deps, by: By, tokens: TokenSelection): Promise<void> {
   const ids = idsOf(deps.storage.db, by, tokens);
@@ -99,7 +100,8 @@ export async function thinOutForRevocation(deps: Deps, by: By, tokens: TokenSele
 
 async function revokeInParts(deps: Deps, by: By, tokens: TokenSelection): Promise<void> {
   const revokeSome = async (trx: Trx) => {
-    // Locks the rows that it chooses. A row that another transaction deletes meanwhile is left out, so a smaller number means the end.
+    // Locks the rows that it chooses. A row that another transaction deletes meanwhile is left out, so a smaller number
+    // means the end.
     const some = forChange(trx, idsOf(trx, by, tokens).limit(atMost(REVOKED_AT_ONCE)));
     const revoked = await trx
       .deleteFrom("customer_tokens")

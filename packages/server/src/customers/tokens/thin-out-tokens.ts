@@ -7,8 +7,8 @@ import type { Storage } from "../../storage/storage.ts";
 const FEW = 500;
 
 /**
- * Deletes a customer's tokens in batches, before the customer's row is deleted. Tokens can be valid for a year, and an account that a
- * program signs in to can have hundreds of thousands: too many for one statement.
+ * Deletes a customer's tokens in batches, before the customer's row is deleted. Tokens can be valid for a year, and an
+ * account that a program signs in to can have hundreds of thousands: too many for one statement.
  */
 export async function thinOutTokens(
   deps: { storage: Storage; clock: Clock },

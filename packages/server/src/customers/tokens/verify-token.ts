@@ -13,8 +13,9 @@ export type VerifyDeps = { publicUrl: string; storage: Storage; clock: Clock; si
 export const CUSTOMER_TOKEN_TYPE = "at+jwt";
 
 /**
- * True unless the token came through a profile that was deleted. So deleting one row, the profile's, ends all its tokens, however many
- * there are; their rows are deleted when they expire. A profile that is created again has a new id and revives no token.
+ * True unless the token came through a profile that was deleted. So deleting one row, the profile's, ends all its
+ * tokens, however many there are; their rows are deleted when they expire. A profile that is created again has a new id
+ * and revives no token.
  */
 export const profileExists = sql<boolean>`(customer_tokens.profile_id is null or exists (
   select 1 from oidc_profiles as profile
@@ -30,7 +31,10 @@ const findRow = statement((db, of: { storeId: string; tokenId: string; now: numb
     .where(profileExists),
 );
 
-/** A valid customer token of this store: its row, its issuer and its client. Reads the row each time, so a revoked token fails at once. */
+/**
+ * A valid customer token of this store: its row, its issuer and its client. Reads the row each time, so a revoked token
+ * fails at once.
+ */
 export async function verifyToken(deps: VerifyDeps, storeId: string, text: string) {
   const signed = await verifySignature(deps, storeId, text);
   if (!signed) return undefined;
@@ -73,8 +77,8 @@ const REMEMBERED_MS = 800;
 const MAX_REMEMBERED = 20_000;
 
 /**
- * `findSignedIn` with a memory of 800 ms, for gateways, which ask for every request of a page. Only valid tokens are remembered, with
- * the time from before the database was read. The signature and the expiry are checked each time.
+ * `findSignedIn` with a memory of 800 ms, for gateways, which ask for every request of a page. Only valid tokens are
+ * remembered, with the time from before the database was read. The signature and the expiry are checked each time.
  */
 export function rememberSignedIn(): typeof findSignedIn {
   const remembered = createMemo<{ signedIn: SignedIn; storeId: string; askedAtMs: number }>(MAX_REMEMBERED);

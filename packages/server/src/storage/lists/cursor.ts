@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import type { IndexWalk } from "./walk.ts";
 
 /**
- * A cursor names the last row of a page by the values that its list is ordered by, so it works also when the row is deleted. It is
- * valid for one list, one filter and one order. It is not signed: a forged cursor leads to another place in the same list, and to
- * nothing else.
+ * A cursor names the last row of a page by the values that its list is ordered by, so it works also when the row is
+ * deleted. It is valid for one list, one filter and one order. It is not signed: a forged cursor leads to another place
+ * in the same list, and to nothing else.
  */
 export type Cursor = { offset: number; values: ReadonlyMap<string, Value> };
 type Value = string | number;

@@ -2,8 +2,8 @@ import { type RawBuilder, sql } from "kysely";
 import type { Storage } from "../storage.ts";
 
 /**
- * The form of a column in an index: as it is; compared byte by byte, so that texts with the same beginning are neighbours; in lower
- * case and then byte by byte; or its beginning, where the text may be too long for an index.
+ * The form of a column in an index: as it is; compared byte by byte, so that texts with the same beginning are
+ * neighbours; in lower case and then byte by byte; or its beginning, where the text may be too long for an index.
  */
 export type IndexKey = { column: string; form: "plain" | "bytes" | "lower" | "beginning" };
 
@@ -30,7 +30,8 @@ export function keySql(engine: Storage["engine"], { column, form }: IndexKey): R
 
 /** A value of the column, in the form of the key. */
 export function valueSql({ form }: IndexKey, value: string | number): RawBuilder<unknown> {
-  // Without a cast: with one, SQLite would compare by another rule than the index, and scan all rows with the same first key.
+  // Without a cast: with one, SQLite would compare by another rule than the index, and scan all rows with the same
+  // first key.
   if (form === "plain" || form === "bytes") return sql`${value}`;
   const text = sql`cast(${value} as text)`;
   return form === "lower" ? sql`lower(${text})` : sql`substr(${text}, 1, ${sql.lit(BEGINNING)})`;

@@ -44,7 +44,10 @@ export function orderSql({ storage, isDescending }: Omit<View, "of" | "table">, 
   return free.length === 0 ? sql`` : sql`order by ${sql.join(free)}`;
 }
 
-/** One comparison of all keys together: only then does the scan begin right behind the row, however many rows have an equal first key. */
+/**
+ * One comparison of all keys together: only then does the scan begin right behind the row, however many rows have an
+ * equal first key.
+ */
 export function isAfter(
   { storage, isDescending }: Omit<View, "of" | "table">,
   { keys, fixed }: IndexWalk,
@@ -57,8 +60,9 @@ export function isAfter(
 }
 
 /**
- * True in each row that a scan reaches `withinMs` after its first row. A row may cost a tenth of a millisecond (a pattern of
- * 255 letters on a name of 255), so a slice is bounded by time as well as by rows. The subquery depends on no row, so it runs once.
+ * True in each row that a scan reaches `withinMs` after its first row. A row may cost a tenth of a millisecond (a
+ * pattern of 255 letters on a name of 255), so a slice is bounded by time as well as by rows. The subquery depends on
+ * no row, so it runs once.
  */
 export function isLateSql(engine: Storage["engine"], withinMs: number): RawBuilder<SqlBool> {
   if (engine === "sqlite") return sql`monotonic_ms() > (select monotonic_ms()) + ${withinMs}`;

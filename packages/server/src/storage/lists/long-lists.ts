@@ -1,8 +1,8 @@
 import { createMemo } from "../../lib/memo.ts";
 
 /**
- * Lists that have more rows than are counted. For a minute their next pages are not counted again: a caller that pages through a list
- * reads many pages, and each would step along ROWS_COUNTED index entries for the same result.
+ * Lists that have more rows than are counted. For a minute their next pages are not counted again: a caller that pages
+ * through a list reads many pages, and each would step along ROWS_COUNTED index entries for the same result.
  */
 export type LongLists = { has(list: string): boolean; add(list: string): void };
 

@@ -7,7 +7,10 @@ import type { IndexWalk } from "./walk.ts";
 
 /** The most rows of a slice, and its time. SQLite holds the event loop during a statement. */
 const SLICE = { rows: { sqlite: 500, postgres: 5000 }, withinMs: 5 };
-/** Most searches end with their first slice, which waits for no turn. A hundred requests at once run a hundred first slices. */
+/**
+ * Most searches end with their first slice, which waits for no turn. A hundred requests at once run a hundred first
+ * slices.
+ */
 const FIRST_SLICE = { rows: 200, withinMs: 1 };
 
 const LEAST_ROWS = 20;
@@ -26,8 +29,9 @@ type ScanOptions = {
 };
 
 /**
- * Checks the rows of a walk one by one, in slices, and yields to other requests between two slices. The searches of one store take
- * turns: otherwise fifty searches of a store would each run a slice before another store is served. `last`: the last row checked.
+ * Checks the rows of a walk one by one, in slices, and yields to other requests between two slices. The searches of one
+ * store take turns: otherwise fifty searches of a store would each run a slice before another store is served. `last`:
+ * the last row checked.
  */
 export async function search(
   view: View,
@@ -90,8 +94,8 @@ export function inOrderOf(found: readonly FoundRow[], isDescending: boolean): Fo
 }
 
 /**
- * JavaScript compares texts by their 16-bit units, an index by their bytes. The two differ for characters with two units
- * (U+D800 to U+DFFF), which come before U+E000 and should come after U+FFFF: so this swaps the two ranges.
+ * JavaScript compares texts by their 16-bit units, an index by their bytes. The two differ for characters with two
+ * units (U+D800 to U+DFFF), which come before U+E000 and should come after U+FFFF: so this swaps the two ranges.
  */
 const inByteOrder = (value: string | number): string | number =>
   typeof value === "number"

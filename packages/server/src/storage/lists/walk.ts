@@ -23,8 +23,8 @@ type ListRoute = {
 };
 
 /**
- * The indexes that a list is read along. They do not depend on statistics of the database, so a page and the next one use the same
- * index. Without `sort` the order is that of the index that leaves fewest checks.
+ * The indexes that a list is read along. They do not depend on statistics of the database, so a page and the next one
+ * use the same index. Without `sort` the order is that of the index that leaves fewest checks.
  */
 export function findRoute(
   list: ListDefinition,

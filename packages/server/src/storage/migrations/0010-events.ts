@@ -3,8 +3,9 @@ import type { Migration } from "../migration.ts";
 import type { Storage, Trx } from "../storage.ts";
 
 /**
- * The log of what happened: rows wait in `event_outbox` until the sequencer has numbered and chained them into `events`;
- * `event_heads` has both ends of each store's log. The release before writes no events, and does not mind the tables.
+ * The log of what happened: rows wait in `event_outbox` until the sequencer has numbered and chained them into
+ * `events`; `event_heads` has both ends of each store's log. The release before writes no events, and does not mind the
+ * tables.
  */
 export const events: Migration = {
   version: 10,
@@ -33,7 +34,8 @@ async function makeOutbox(trx: Trx, engine: Storage["engine"]): Promise<void> {
     .addColumn("time", "bigint", (c) => c.notNull())
     .addColumn("data", "text", (c) => c.notNull())
     .execute();
-  // Rows come and go at one end, so what is dead is cleared away by how much it is, not by its share of a table that is empty.
+  // Rows come and go at one end, so what is dead is cleared away by how much it is, not by its share of a table that is
+  // empty.
   if (engine === "postgres")
     await sql`alter table event_outbox set
       (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000)`.execute(trx);
@@ -52,7 +54,8 @@ async function makeEvents(trx: Trx, engine: Storage["engine"]): Promise<void> {
     .addColumn("person_id", "text")
     .addColumn("source", "text", (c) => c.notNull())
     .addColumn("time", "bigint", (c) => c.notNull())
-    // The latest time of this and all events before it: it never falls, so a time is found by halving, whatever clocks did.
+    // The latest time of this and all events before it: it never falls, so a time is found by halving, whatever clocks
+    // did.
     .addColumn("latest_time", "bigint", (c) => c.notNull())
     .addColumn("salt", "text")
     .addColumn("digest", "text", (c) => c.notNull())

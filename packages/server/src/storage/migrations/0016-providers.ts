@@ -5,7 +5,8 @@ export const providers: Migration = {
   version: 16,
   name: "providers",
   async up(trx) {
-    // Issuers that the provider had before it moved, whose identities were carried over: one row is written, not a million.
+    // Issuers that the provider had before it moved, whose identities were carried over: one row is written, not a
+    // million.
     for (const table of ["oidc_profiles", "deleted_profiles"])
       await trx.schema.alterTable(table).addColumn("former_issuers", "text").execute();
     // Another issuer, which its document names although it is read from the address of the approved one; since when.

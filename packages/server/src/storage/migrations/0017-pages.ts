@@ -1,6 +1,9 @@
 import type { Migration } from "../migration.ts";
 
-/** The shop's data that the pages show, and the data by which customers recognise their sessions. Null, as the release before writes it: none. */
+/**
+ * The shop's data that the pages show, and the data by which customers recognise their sessions. Null, as the release
+ * before writes it: none.
+ */
 export const pages: Migration = {
   version: 17,
   name: "pages",

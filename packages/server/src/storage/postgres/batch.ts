@@ -6,8 +6,9 @@ export type AskedStatement = { text: string; values: readonly unknown[]; name: s
 export type StatementOutcome = { result?: pg.QueryResult; error?: unknown } | undefined;
 
 /**
- * Sends the statements in one write, before one Sync, so the server skips all that follow one that fails. A transaction whose `begin`
- * fails therefore carries out none of its statements: behind a Sync of their own, they would be committed one by one.
+ * Sends the statements in one write, before one Sync, so the server skips all that follow one that fails. A transaction
+ * whose `begin` fails therefore carries out none of its statements: behind a Sync of their own, they would be committed
+ * one by one.
  */
 export const sendTogether = (
   client: pg.ClientBase,

@@ -11,7 +11,9 @@ const CHANGES_CHANNEL = "latchkey_changes";
 const HEARTBEAT_MS = 300;
 /** Several heartbeats: an answer that is merely late is no reason to connect anew. Holds for LISTEN itself, too. */
 const ANSWER_MS = 1000;
-/** An address through which no notice comes is tried again after this time; until then every heartbeat drops everything. */
+/**
+ * An address through which no notice comes is tried again after this time; until then every heartbeat drops everything.
+ */
 const DEAF_MS = 30_000;
 
 /** Names a running server and a database on it: two connections that give the same answer get the same notices. */
@@ -33,8 +35,9 @@ type Options = {
 };
 
 /**
- * Listens for the commits of other instances. A heartbeat shows that the connection works: while it is not answered, notices may have
- * been lost, so everything is dropped at every heartbeat, and what is kept in memory is never older than one.
+ * Listens for the commits of other instances. A heartbeat shows that the connection works: while it is not answered,
+ * notices may have been lost, so everything is dropped at every heartbeat, and what is kept in memory is never older
+ * than one.
  */
 export class ChangesListener {
   readonly #url: string;

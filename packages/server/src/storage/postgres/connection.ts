@@ -31,8 +31,9 @@ type Options = {
 type WaitingStatement = AskedStatement & { settle(outcome: NonNullable<StatementOutcome>): void };
 
 /**
- * A connection of the pool. The statements that a transaction asks for in one turn of the event loop travel together, in the order of
- * the calls; its `begin` goes with the first of them. A statement outside a transaction is sent at once.
+ * A connection of the pool. The statements that a transaction asks for in one turn of the event loop travel together,
+ * in the order of the calls; its `begin` goes with the first of them. A statement outside a transaction is sent at
+ * once.
  */
 export class PooledConnection implements DatabaseConnection, PostponingConnection {
   heardAtMs = performance.now();
@@ -110,8 +111,8 @@ export class PooledConnection implements DatabaseConnection, PostponingConnectio
   async #rollback(): Promise<pg.QueryResult> {
     const hasBegun = this.#transaction === "open" || this.#turn.length > 0;
     const send = () => this.#runInTurn(this.#frame("rollback"));
-    // The server skips a rollback that travels with a statement that fails, so it is sent once more. Without an answer the connection
-    // is closed, and the server undoes the transaction. The caller has the error that led here.
+    // The server skips a rollback that travels with a statement that fails, so it is sent once more. Without an answer
+    // the connection is closed, and the server undoes the transaction. The caller has the error that led here.
     if (hasBegun)
       await send()
         .catch(send)
@@ -172,8 +173,8 @@ export class PooledConnection implements DatabaseConnection, PostponingConnectio
   }
 
   /**
-   * The server has undone a statement that lost a deadlock, or whose name it refused, so the statement is sent once more, without its
-   * name.
+   * The server has undone a statement that lost a deadlock, or whose name it refused, so the statement is sent once
+   * more, without its name.
    */
   async #runAlone(query: CompiledQuery): Promise<pg.QueryResult> {
     const asked = this.#askedBy(query);
@@ -192,7 +193,10 @@ export class PooledConnection implements DatabaseConnection, PostponingConnectio
     return outcome.result;
   }
 
-  /** Behind a pooler a statement needs a transaction to have limits: both packets are sent together, and take one round trip. */
+  /**
+   * Behind a pooler a statement needs a transaction to have limits: both packets are sent together, and take one round
+   * trip.
+   */
   async #sendLimited(asked: AskedStatement): Promise<pg.QueryResult> {
     const sent = this.#ask([...this.#opening(), asked]);
     // Ends the transaction also after a statement that failed.
@@ -241,8 +245,8 @@ export class PooledConnection implements DatabaseConnection, PostponingConnectio
   }
 
   /**
-   * A transaction that fails by a statement of `executeLater` fails with that statement's error. A unique index that refused its row
-   * means that another transaction came first, so `transact` tries again.
+   * A transaction that fails by a statement of `executeLater` fails with that statement's error. A unique index that
+   * refused its row means that another transaction came first, so `transact` tries again.
    */
   #causeOf(error: unknown): unknown {
     const failure = this.#laterFailure;

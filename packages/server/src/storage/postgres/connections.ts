@@ -13,7 +13,9 @@ const LIMITS = {
   acquireMs: 1000,
   /** So many callers may wait for each connection, however quickly it is given back. */
   waiting: { least: 1, most: 100 },
-  /** A connection is replaced after this time, so that a fleet spreads over servers that were added behind its address. */
+  /**
+   * A connection is replaced after this time, so that a fleet spreads over servers that were added behind its address.
+   */
   ageSeconds: 600,
   idleMs: 30_000,
   keepAliveAfterMs: 5000,
@@ -41,9 +43,9 @@ type Options = {
 };
 
 /**
- * The pool that Kysely works on. It differs from pg's own pool in what it takes back (`PooledConnection.release`), and in how many callers
- * may wait: as many as can be expected to get a connection within the second. It refuses all others at once, because a longer queue
- * only makes everybody in it wait for nothing.
+ * The pool that Kysely works on. It differs from pg's own pool in what it takes back (`PooledConnection.release`), and
+ * in how many callers may wait: as many as can be expected to get a connection within the second. It refuses all others
+ * at once, because a longer queue only makes everybody in it wait for nothing.
  */
 export class ConnectionPool {
   readonly #pool: pg.Pool;
@@ -125,8 +127,8 @@ export class ConnectionPool {
   }
 
   /**
-   * All connections wait for a server that does not answer, or that accepts no connection: readiness must not take that for being busy.
-   * Counted from the first statement after a pause, because without statements there are no answers.
+   * All connections wait for a server that does not answer, or that accepts no connection: readiness must not take that
+   * for being busy. Counted from the first statement after a pause, because without statements there are no answers.
    */
   get #isServerSilent(): boolean {
     return performance.now() - Math.max(this.#heardAtMs, this.#askedAtMs) > this.#acquireMs;
@@ -146,8 +148,8 @@ export class ConnectionPool {
       try {
         const leftMs = startedMs + this.#acquireMs - performance.now();
         const connection = await this.#connectionOf(client, Math.max(leftMs, this.#acquireMs / 4));
-        // A connection fell silent: others of that age probably have, too (a failover, a forgotten NAT entry). They are closed
-        // rather than tried one after the other. A new connection is younger, so this ends.
+        // A connection fell silent: others of that age probably have, too (a failover, a forgotten NAT entry). They are
+        // closed rather than tried one after the other. A new connection is younger, so this ends.
         if (connection.heardAtMs >= this.#silentAtMs) return connection;
         connection.release(true);
       } catch (error) {
@@ -180,7 +182,10 @@ export class ConnectionPool {
   }
 }
 
-/** The driver leaves a client that cannot log in with its socket, and the process waits until the server closes that, after a minute. */
+/**
+ * The driver leaves a client that cannot log in with its socket, and the process waits until the server closes that,
+ * after a minute.
+ */
 class PooledClient extends pg.Client {
   constructor(options?: pg.ClientConfig) {
     super(options);

@@ -16,8 +16,8 @@ export const aborted = (cause?: unknown): Error =>
   });
 
 /**
- * Serialisation failure, deadlock, lock timeout or refused name: the server has undone the statement and its transaction. Two
- * transactions that lock each other out meet `lock_timeout` before the server looks for deadlocks.
+ * Serialisation failure, deadlock, lock timeout or refused name: the server has undone the statement and its
+ * transaction. Two transactions that lock each other out meet `lock_timeout` before the server looks for deadlocks.
  */
 export const isUndone = (error: unknown): boolean =>
   ["40001", "40P01", "55P03"].includes(codeOf(error) ?? "") || isNameRefused(error);
@@ -25,8 +25,9 @@ export const isUndone = (error: unknown): boolean =>
 const FEATURE_NOT_SUPPORTED = "0A000";
 
 /**
- * A prepared statement is missing (26000), is there already (42P05), or would now return other columns than when it was planned
- * (0A000). 0A000 has many meanings and its text is in the server's language, so the server's function name decides.
+ * A prepared statement is missing (26000), is there already (42P05), or would now return other columns than when it was
+ * planned (0A000). 0A000 has many meanings and its text is in the server's language, so the server's function name
+ * decides.
  */
 export function isNameRefused(error: unknown): boolean {
   const { routine } = error as { routine?: unknown };
@@ -40,8 +41,8 @@ const isReplanned = (routine: unknown): boolean => routine === "RevalidateCached
 export const isPlanOutdated = (error: unknown): boolean => codeOf(error) === FEATURE_NOT_SUPPORTED;
 
 /**
- * Without an SQLSTATE the server has not answered. With these the session was cancelled or ended, the server is damaged, or it only
- * reads (25006).
+ * Without an SQLSTATE the server has not answered. With these the session was cancelled or ended, the server is
+ * damaged, or it only reads (25006).
  */
 export const leavesInDoubt = (error: unknown): boolean =>
   /^(08|57|58|XX|25006|25P03)/.test(codeOf(error) ?? "08");
@@ -51,8 +52,8 @@ const SILENCE = "Connection terminated: a statement was not answered in time";
 export const isSilence = (error: unknown): boolean => (error as Error).message === SILENCE;
 
 /**
- * Rejects when there is no answer in time. Time is counted in tenths: a machine that was suspended for seconds uses up one tenth, and
- * the server has the others to answer in. The last look comes after the sockets were read once more.
+ * Rejects when there is no answer in time. Time is counted in tenths: a machine that was suspended for seconds uses up
+ * one tenth, and the server has the others to answer in. The last look comes after the sockets were read once more.
  */
 export function answered<T>(work: Promise<T>, withinMs: number): Promise<T> {
   if (withinMs === Number.POSITIVE_INFINITY) return work;

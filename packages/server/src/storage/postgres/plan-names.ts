@@ -1,8 +1,9 @@
 import { isPlanOutdated } from "./errors.ts";
 
 /**
- * Names under which the server keeps the plans of fixed statements (statement.ts), so that it parses and plans each once a connection.
- * After a migration the server may refuse a name, since the columns of its table have changed: then all names get a new generation.
+ * Names under which the server keeps the plans of fixed statements (statement.ts), so that it parses and plans each
+ * once a connection. After a migration the server may refuse a name, since the columns of its table have changed: then
+ * all names get a new generation.
  */
 export class PlanNames {
   #generation = 0;

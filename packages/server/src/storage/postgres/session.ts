@@ -2,7 +2,10 @@ import type { Socket } from "node:net";
 import type pg from "pg";
 import { answered } from "./errors.ts";
 
-/** Limits of a statement. The server ends a statement before the service stops waiting for it, so nothing is carried out afterwards. */
+/**
+ * Limits of a statement. The server ends a statement before the service stops waiting for it, so nothing is carried out
+ * afterwards.
+ */
 export const LIMITS = {
   /** At the server: waiting for a lock, and a whole statement with that. */
   lockMs: 600,
@@ -25,15 +28,17 @@ export const setLimits = (slack: number, isLocal: boolean): string =>
     .join(", ")}`;
 
 /**
- * True where one server process serves the connection for as long as it lasts: the process number of the greeting is then the one that
- * the process has itself. A pooler (PgBouncer) makes a number up, because it lends its clients a process for a transaction at a time.
+ * True where one server process serves the connection for as long as it lasts: the process number of the greeting is
+ * then the one that the process has itself. A pooler (PgBouncer) makes a number up, because it lends its clients a
+ * process for a transaction at a time.
  */
 export const isOwnProcess = (client: pg.ClientBase): string =>
   `pg_backend_pid() = ${Number((client as unknown as { processID: number | null }).processID)}`;
 
 /**
- * The first statement on a connection. Sets the time limits for the session if the connection leads to the server itself. Behind a
- * pooler it sets nothing: the session belongs to the pooler, and its next client would get these limits.
+ * The first statement on a connection. Sets the time limits for the session if the connection leads to the server
+ * itself. Behind a pooler it sets nothing: the session belongs to the pooler, and its next client would get these
+ * limits.
  */
 export async function greet(
   client: pg.ClientBase,

@@ -34,7 +34,8 @@ export function backUp(path: string, file: string): void {
     removeLeftovers(dirname(file));
     closeSync(openSync(part, "wx", 0o600));
     withDatabase(path, (database) => database.prepare("vacuum into ?").run(part));
-    // The lock stays for as long as the disk takes, which may be minutes: without it, the next backup would remove the file as a leftover.
+    // The lock stays for as long as the disk takes, which may be minutes: without it, the next backup would remove the
+    // file as a leftover.
     const lock = (copy: DatabaseSync) => {
       copy.exec("begin exclusive");
       flush(part);
@@ -144,8 +145,8 @@ export function isStrange(path: string): boolean {
 }
 
 /**
- * Puts the copy into the place of the database, which is kept under another name. The path leads to a whole database at every
- * moment: after a crash, to the old or the new one.
+ * Puts the copy into the place of the database, which is kept under another name. The path leads to a whole database at
+ * every moment: after a crash, to the old or the new one.
  */
 export function takePlace(copy: string, path: string, keptAs: string): void {
   gather(copy);
@@ -154,7 +155,8 @@ export function takePlace(copy: string, path: string, keptAs: string): void {
   const isWhole = isThere && isGathered(path);
   // Before its parts are moved: in a folder that refuses the link, the database stays as it was.
   if (isThere) linkSync(path, keptAs);
-  // A damaged database keeps the parts that belong to it. Parts without a database are moved, too: SQLite would read them into the copy.
+  // A damaged database keeps the parts that belong to it. Parts without a database are moved, too: SQLite would read
+  // them into the copy.
   if (!isWhole) {
     for (const part of ["-wal", "-shm", "-journal"])
       if (existsSync(path + part)) renameSync(path + part, keptAs + part);

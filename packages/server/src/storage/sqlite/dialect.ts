@@ -14,9 +14,10 @@ import { keepPrepared } from "./prepared.ts";
 const RETRY_MS = 20;
 
 /**
- * Kysely's way to node:sqlite. A statement that found the file locked by another process did nothing, so it is tried again, without
- * stopping the event loop. The first to wait gives up after two seconds. From then on every statement that finds the lock fails at
- * once, until the lock is gone: otherwise each would wait two seconds behind the one before it.
+ * Kysely's way to node:sqlite. A statement that found the file locked by another process did nothing, so it is tried
+ * again, without stopping the event loop. The first to wait gives up after two seconds. From then on every statement
+ * that finds the lock fails at once, until the lock is gone: otherwise each would wait two seconds behind the one
+ * before it.
  */
 export function dialectOf(
   file: DatabaseSync,
@@ -65,7 +66,8 @@ export function dialectOf(
     createDriver: () => ({
       init: async () => {},
       acquireConnection: async () => connection,
-      // Takes the write lock now: upgrading a read lock later fails with SQLITE_BUSY where another process has written meanwhile.
+      // Takes the write lock now: upgrading a read lock later fails with SQLITE_BUSY where another process has written
+      // meanwhile.
       beginTransaction: () => run("begin immediate"),
       commitTransaction: () => run("commit"),
       // SQLite undoes the transaction by itself when the disk is full, and a second rollback would hide the reason.

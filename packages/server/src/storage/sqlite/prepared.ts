@@ -50,8 +50,8 @@ function prepare(file: DatabaseSync, sql: string): Prepared {
 type RowMaker = (values: unknown[]) => unknown;
 
 /**
- * A function that puts a row's values under their names, with the names written into its code: V8 then gives all rows of a statement
- * one hidden class. The rows of node:sqlite are dictionaries, which take twice as long to make.
+ * A function that puts a row's values under their names, with the names written into its code: V8 then gives all rows
+ * of a statement one hidden class. The rows of node:sqlite are dictionaries, which take twice as long to make.
  */
 function rowMaker(names: readonly string[]): RowMaker {
   const members = names.map((name, at) => `${JSON.stringify(name)}: values[${at}]`);

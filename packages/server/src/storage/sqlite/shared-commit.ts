@@ -4,9 +4,15 @@ import type { Dialect } from "kysely";
 import type { Database, Trx } from "../storage.ts";
 import { runInTransaction } from "../transaction.ts";
 
-/** Transactions in one commit at most: the first waits for as long as all of them take, and the event loop is held meanwhile. */
+/**
+ * Transactions in one commit at most: the first waits for as long as all of them take, and the event loop is held
+ * meanwhile.
+ */
 const MOST = 32;
-/** The commit comes after so many turns of the event loop without a new transaction. More turns gather hardly more (ADR 37). */
+/**
+ * The commit comes after so many turns of the event loop without a new transaction. More turns gather hardly more (ADR
+ * 37).
+ */
 const EMPTY_TURNS = 2;
 
 type WaitingTransaction = {
@@ -16,9 +22,9 @@ type WaitingTransaction = {
 };
 
 /**
- * Commits transactions together for as long as others come, so that the wait for the disk, and every page that several of them change,
- * are paid for once. Each has a savepoint: a transaction that throws is undone alone. No caller gets an answer before the commit, and
- * when the commit fails, all of them have failed.
+ * Commits transactions together for as long as others come, so that the wait for the disk, and every page that several
+ * of them change, are paid for once. Each has a savepoint: a transaction that throws is undone alone. No caller gets an
+ * answer before the commit, and when the commit fails, all of them have failed.
  */
 export function createSharedCommits(file: DatabaseSync, dialect: Dialect) {
   /** By database: a database with a plugin around it is another database on the same connection. */

@@ -2,11 +2,11 @@ import { sql } from "kysely";
 import type { Database, Storage, Trx } from "../storage.ts";
 
 /**
- * SQLite chooses an index by the statistics in sqlite_stat1. Without them it assumes that any column leaves ten rows, the store's id
- * as well as an e-mail address, and takes any index that begins with the store. ANALYZE counts every index, which takes a second for a
- * million rows, during which the service would serve nothing. So this writes what ANALYZE would find in a large database
- * (sqlite.org/lang_analyze.html, "Fixed Results Of ANALYZE"): plans are then the same on every machine, and for a new store as for
- * a store with a million customers.
+ * SQLite chooses an index by the statistics in sqlite_stat1. Without them it assumes that any column leaves ten rows,
+ * the store's id as well as an e-mail address, and takes any index that begins with the store. ANALYZE counts every
+ * index, which takes a second for a million rows, during which the service would serve nothing. So this writes what
+ * ANALYZE would find in a large database (sqlite.org/lang_analyze.html, "Fixed Results Of ANALYZE"): plans are then the
+ * same on every machine, and for a new store as for a store with a million customers.
  */
 const ROWS = 1_000_000;
 
@@ -78,7 +78,8 @@ async function readStatistics(db: Database): Promise<Statistic[] | undefined> {
 }
 
 async function replaceStatistics(trx: Trx, statistics: readonly Statistic[]): Promise<void> {
-  // Has nothing to count in the schema's own table: the first run creates sqlite_stat1, the last one makes SQLite read it.
+  // Has nothing to count in the schema's own table: the first run creates sqlite_stat1, the last one makes SQLite read
+  // it.
   await sql`analyze sqlite_schema`.execute(trx);
   await sql`delete from sqlite_stat1`.execute(trx);
   const rows = statistics.map(({ tbl, idx, stat }) => sql`(${tbl}, ${idx}, ${stat})`);

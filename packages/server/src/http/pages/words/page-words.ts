@@ -28,7 +28,9 @@ export type PageWords = {
   signedOut: { heading: string; text: string };
   signedOutHere: { heading: string } & Refusal;
   notSignedOut: { heading: string } & Refusal;
-  /** The question of a sign-out without an ID token, and the page after Yes. Both say that no session at the shop ends. */
+  /**
+   * The question of a sign-out without an ID token, and the page after Yes. Both say that no session at the shop ends.
+   */
   signOut: { heading: string; headingWithoutName: string; text: string; yes: string };
   signInsEnded: { heading: string; text: string };
   testOver: { heading: string } & Refusal;
