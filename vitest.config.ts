@@ -5,13 +5,13 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { absentPrograms, PROGRAMS, whySkipped } from "./packages/server/test/support/programs.ts";
 
 /**
- * The fleet, the browser and the examples take longest, so they begin first. Races come last, when they are done: a machine that is kept busy by
- * something else says nothing about how long requests make each other wait.
+ * The fleet, the browser and the examples take longest, so they begin first. Races come last: on a machine that is busy
+ * with other tests they show nothing about how long requests make each other wait.
  */
 class BrowserFirstRacesLast extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification) =>
-      /e2e\/(browser\.|console|examples\.|fleet\/fleet\.)/.test(moduleId)
+      /e2e\/(pages\/shopper|console\/|clients\/examples|fleet\/fleet\.)/.test(moduleId)
         ? 0
         : moduleId.includes("/storage/")
           ? 2
@@ -27,17 +27,19 @@ const filesThatImport = (pattern: RegExp): string[] =>
 
 /** `npm run test:all` alone: walks, processes, servers, browsers, fleets and proofs, which together take minutes. */
 const LONG = [
-  "e2e/{command-line,connect-guide,deploy,identity-providers,operator,operator-walk,packages,release,restore,restored-rights}.test.ts",
-  "e2e/{dev-behind-tls,documentation,events,limiter-simulation,outage,process,sockets,stopping,traces,upgrade,valkey,watching,webhooks,workers}.test.ts",
-  "e2e/{console-*,regular-expressions}.test.ts",
-  "e2e/fleet/fleet.test.ts",
+  "e2e/{console,deploy,operator,process}/*.test.ts",
+  "e2e/{documentation/{commands,connect-guide},fleet/fleet,providers/identity-providers}.test.ts",
+  "e2e/{regular-expressions,release/{packages,release,upgrade},tools/limiter-simulation}.test.ts",
   "packages/server/test/{bundled,costs,member-command,sign-on-command,events/command,attacks/late-valkey}.test.ts",
   "packages/server/test/counters/*.test.ts",
-  "packages/server/test/storage/{connections,listener,migrate-beside,pgbouncer,pool,sign-on-races}.test.ts",
+  "packages/server/test/storage/{connections,listener,migrate-beside,pgbouncer,pool,sign-on-races,sign-on-waits}.test.ts",
   "packages/server/src/rate-limit/shared-*.test.ts",
-  ...filesThatImport(/from "\.\/chromium\.ts"/),
+  ...filesThatImport(/from "\.\.\/support\/chromium\.ts"/),
 ];
-/** Rules that hold in several places: `npm run test:all` runs these files once more, on PostgreSQL or on Valkey (support/test-run.ts). */
+/**
+ * Rules that apply in several places: `npm run test:all` runs these files once more, on PostgreSQL or on Valkey
+ * (support/test-run.ts).
+ */
 const IN_PLACES = filesThatImport(
   /import \{[^}]*\bengines\b[^}]*\} from ".*support\/engines\.ts"|from ".*support\/(limiters|counting|test-run)\.ts"/,
 );
@@ -71,11 +73,12 @@ export default defineConfig({
     ],
     setupFiles: ["packages/server/test/support/statements-watch.ts"],
     sequence: { sequencer: BrowserFirstRacesLast },
-    // Files share what they import: nothing in it has a state that a test could leave behind.
+    // Files share their imports. Fixtures with state are set anew by the hooks of each file.
     isolate: false,
-    // Tests wait for answers, for processes that start and for pages; with one worker more than there are cores, fewer of those stand idle.
+    // Tests wait for answers, for processes and for pages; with one worker more than there are cores, the cores are
+    // rarely idle.
     maxWorkers: availableParallelism() + 1,
-    // The end of what hangs, not a measure of speed: machines are busy.
+    // The end of a test that hangs, not a measure of speed: machines are busy.
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },

@@ -1,71 +1,72 @@
 import { resolve } from "node:path";
-import { startLatchkey } from "./latchkey.ts";
-import { figureOf, type Instruments, measureRound, type Round, type Runner } from "./measure.ts";
-import { openPlaces } from "./places.ts";
-import { startServer } from "./processes.ts";
-import { createProgress } from "./progress.ts";
+import { figureOf, inTurn, quantileOf } from "./measure/figures.ts";
+import { measureRound, type Round, type Runner } from "./measure/measure.ts";
+import { createProgress, type Progress } from "./measure/progress.ts";
+import { type Session, withSession } from "./measure/session.ts";
+import * as words from "./report/words.ts";
+import { startLatchkey } from "./servers/latchkey.ts";
 import { workloads } from "./workloads/all.ts";
 import type { Engine, Workload } from "./workloads/workload.ts";
 
 /**
- * One workload at several checkouts of this repository, turn about and in more rounds than `npm run bench` has, for differences of
- * a few hundredths: `npm run bench:checkouts -- <workload> <rounds> <checkout> <checkout>…`. The last is what the others are held against.
+ * Compares several checkouts of this repository in one workload, by turns and in more rounds than `npm run bench` has,
+ * to find differences of a few hundredths. The ratios are to the last checkout.
  */
-const [name = "redeem", rounds = "20", ...checkouts] = process.argv.slice(2);
-const ROUNDS = Number(rounds);
-/** Until V8 has compiled what is hot. */
+const USAGE = `npm run bench:checkouts -- <workload> <rounds> <checkout> <checkout>…\n${workloads.map((one) => `  ${one.name}`).join("\n")}`;
+/** V8 compiles the hot functions in these rounds. */
 const WARM_ROUNDS = 4;
-/** What writes nothing afterwards is quick. */
+/** A workload with late writes waits a second per round, and needs fewer operations for the same length. */
 const COUNTS = { recorded: 400, others: 3000 };
 
-type Entrant = Runner & { checkout: string; rounds: Round[] };
+type CheckoutEntrant = Runner & { checkout: string; rounds: Round[] };
+type CheckoutsPlan = { workload: Workload; rounds: number; checkouts: string[]; progress: Progress };
 
-const workload = workloads.find((one) => one.name === name);
-if (!workload || checkouts.length < 2) {
-  console.error(
-    `npm run bench:checkouts -- <workload> <rounds> <checkout> <checkout>…\n${workloads.map((one) => `  ${one.name}`).join("\n")}`,
-  );
-  process.exit(2);
-}
-const places = await openPlaces();
-const { ready: idp, ...idpProcess } = await startServer<{ origin: string }>("idp.ts");
-const { ready: _, ...load } = await startServer("load.ts");
-const progress = createProgress(places.engines.length * (ROUNDS + WARM_ROUNDS));
-const report: string[] = [];
-try {
-  for (const engine of places.engines) report.push(...(await measure({ load, places }, workload, engine)));
-  progress.end();
-  console.log(report.join("\n"));
-} finally {
-  await load.stop();
-  await idpProcess.stop();
-  await places.remove();
-}
-
-async function measure(instruments: Instruments, of: Workload, engine: Engine): Promise<string[]> {
-  const entrants: Entrant[] = [];
-  for (const checkout of checkouts.map((path) => resolve(path))) {
-    const databaseUrl = await places.newDatabase(engine);
-    const runner = await startLatchkey({ databaseUrl, idp: idp.origin, contestant: "before", checkout });
+async function measure(
+  { databases, load, idp }: Session,
+  plan: CheckoutsPlan,
+  engine: Engine,
+): Promise<string[]> {
+  const { workload, progress } = plan;
+  const entrants: CheckoutEntrant[] = [];
+  for (const checkout of plan.checkouts) {
+    const databaseUrl = await databases.create(engine);
+    const runner = await startLatchkey({ databaseUrl, idp, contestant: "before", checkout });
     entrants.push({ ...runner, checkout, rounds: [] });
   }
-  for (let round = 0; round < WARM_ROUNDS + ROUNDS; round++) {
-    progress.step(`${of.name}, ${engine}: round ${round + 1}`);
-    if (round === WARM_ROUNDS) await places.analyze();
-    for (const at of entrants.keys()) {
-      const entrant = entrants[(at + round) % entrants.length] as Entrant;
-      const count = of.isRecorded ? COUNTS.recorded : COUNTS.others;
-      const seen = await measureRound(instruments, entrant, of, { count });
+  const count = workload.isRecorded ? COUNTS.recorded : COUNTS.others;
+  for (let round = 0; round < WARM_ROUNDS + plan.rounds; round++) {
+    progress.step(`${workload.name}, ${engine}: round ${round + 1}`);
+    if (round === WARM_ROUNDS) await databases.analyze();
+    for (const entrant of inTurn(entrants, round)) {
+      const seen = await measureRound({ load, databases }, entrant, workload, { count });
       if (round >= WARM_ROUNDS) entrant.rounds.push(seen);
     }
   }
   for (const { server } of entrants) await server.stop();
-  const last = (entrants.at(-1) as Entrant).rounds;
-  return entrants.map(({ checkout, rounds: seen }) => {
-    const { median: us } = figureOf(seen.map(({ cpuUs }) => cpuUs));
-    const times = seen.map(({ cpuUs }, round) => cpuUs / (last[round] as Round).cpuUs);
-    const sorted = times.toSorted((a, b) => a - b);
-    const quarter = (part: number) => (sorted[Math.floor((sorted.length * part) / 4)] as number).toFixed(2);
-    return `${of.name}, ${engine}: ${Math.round(us)} µs, ${figureOf(times).median.toFixed(2)} times (half of the rounds: ${quarter(1)} to ${quarter(3)}) ${checkout}`;
-  });
+  return entrants.map(
+    (entrant) => `${workload.name}, ${engine}: ${describe(entrant, entrants.at(-1) as CheckoutEntrant)}`,
+  );
 }
+
+function describe({ checkout, rounds }: CheckoutEntrant, last: CheckoutEntrant): string {
+  const { median: us } = figureOf(rounds.map(({ cpuUs }) => cpuUs));
+  const ratios = rounds.map(({ cpuUs }, round) => cpuUs / (last.rounds[round] as Round).cpuUs);
+  const quartiles = [0.25, 0.75].map((part) => words.times(quantileOf(ratios, part))).join(" to ");
+  return `${Math.round(us)} µs, ${words.times(figureOf(ratios).median)} times (half of the rounds: ${quartiles}) ${checkout}`;
+}
+
+const [name = "redeem", rounds = "20", ...paths] = process.argv.slice(2);
+const workload = workloads.find((one) => one.name === name);
+if (!workload || paths.length < 2 || !/^[1-9]\d*$/.test(rounds)) {
+  console.error(USAGE);
+  process.exit(2);
+}
+await withSession(async (session) => {
+  const { engines } = session.databases;
+  const progress = createProgress(engines.length * (WARM_ROUNDS + Number(rounds)));
+  const plan = { workload, rounds: Number(rounds), checkouts: paths.map((path) => resolve(path)), progress };
+  const report: string[] = [];
+  for (const engine of engines) report.push(...(await measure(session, plan, engine)));
+  progress.end();
+  console.log(report.join("\n"));
+});

@@ -1,127 +1,114 @@
-import { createHash, randomBytes } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
-import { createApp } from "../packages/server/src/app.ts";
-import { createStore } from "../packages/server/src/create-store.ts";
-import { createEgress } from "../packages/server/src/egress/egress.ts";
-import { byOperator } from "../packages/server/src/events/event.ts";
-import { steadyClock } from "../packages/server/src/lib/clock.ts";
-import { createKeyring } from "../packages/server/src/lib/keyring.ts";
-import { createProfile } from "../packages/server/src/profiles/administer.ts";
-import { createCalls } from "../packages/server/src/profiles/calls.ts";
-import { createDiscoveryTries } from "../packages/server/src/profiles/discovery-tries.ts";
-import { updateRealm } from "../packages/server/src/realms/administer.ts";
-import { getSettings } from "../packages/server/src/realms/settings.ts";
-import { openStorage } from "../packages/server/src/storage/open.ts";
-import { type HostileIdp, startHostileIdp } from "../packages/server/test/support/hostile-idp.ts";
-import { silentLog } from "../packages/server/test/support/silent-log.ts";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { until } from "../packages/server/test/support/until.ts";
+import { createHttpClient } from "./load/http-client.ts";
+import { quantileOf } from "./measure/figures.ts";
+import { withSession } from "./measure/session.ts";
+import { startLatchkey } from "./servers/latchkey.ts";
+import { begin, comeBack, goToIdp, newPerson } from "./workloads/steps.ts";
+import { bearer, expectAnswer, type Target } from "./workloads/workload.ts";
 
 /**
- * What one bad identity provider costs another. Run it with `npm run bench:isolation`. Callbacks through a healthy
- * provider, alone and while 200 callbacks wait for one whose token endpoint sends a byte a second, turn about in one
- * process, each with a code exchange, a verified ID token and its two writes.
+ * The cost that one bad identity provider causes at another: `npm run bench:isolation`. Measures callbacks through a
+ * healthy provider, alone and, by turns, while callbacks wait for a provider whose token endpoint sends a byte a
+ * second. Each callback has a code exchange, a verified ID token and its writes.
  */
 const ROUNDS = 5;
 const CALLBACKS = 200;
 const STUCK = 200;
-const SHOP = "https://shop.example/signed-in";
+/** Latchkey sends no more requests than this to one provider at a time; the other callbacks wait in the service. */
+const AT_ONE_PROVIDER = 50;
 
-const clock = steadyClock();
-const storage = await openStorage({ clock }, "sqlite::memory:");
-const keyring = createKeyring([randomBytes(32)]);
-const [healthy, dripping] = [await startHostileIdp(), await startHostileIdp()];
-const allowedOrigins = [healthy.origin, dripping.origin];
-const deps = {
-  publicUrl: "https://keys.example",
-  storage,
-  clock,
-  keyring,
-  allowedOrigins,
-  discoveryTries: createDiscoveryTries({ clock }),
-  calls: createCalls({ egress: createEgress({ allowedOrigins }), clock }),
-};
-const app = createApp({ ...deps, log: silentLog });
-const { store } = await createStore({ storage, clock }, { name: "Bench", rate_limit: 100 });
-const { realm_id: realmId } = await getSettings({ storage }, store.id);
-await updateRealm(deps, byOperator(store.id), realmId, { redirect_uris: [SHOP] });
-
-const profileAt = (idp: HostileIdp) =>
-  createProfile(deps, byOperator(store.id), realmId, {
-    name: "n",
-    discovery_url: idp.discoveryUrl,
-    client_id: idp.clientId,
-    client_secret: "s",
-  });
-dripping.hooks.answer = {
-  "/token": (_, response) => {
-    response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
+/**
+ * A copy of the provider at `idp` whose token endpoint never completes an answer. `waiting` has the answers under way.
+ */
+async function startDripping(idp: string) {
+  const waiting = new Set<ServerResponse>();
+  const server = createServer(async (request, response) => {
+    response.setHeader("content-type", "application/json");
+    if (request.url !== "/token") {
+      const text = await (await fetch(`${idp}${request.url}`)).text();
+      return void response.end(text.replaceAll(idp, origin));
+    }
+    waiting.add(response.writeHead(200));
     const timer = setInterval(() => response.write("{"), 1000);
-    response.on("close", () => clearInterval(timer));
-  },
-};
-
-let visits = 0;
-/** Each from an address of its own: the limit for one source is not what is measured. */
-async function visit(url: string, cookie: string): Promise<Response> {
-  const source = `192.0.${Math.floor(++visits / 250) % 250}.${visits % 250}`;
-  return app.fetch(new Request(url, { headers: { cookie } }), {
-    incoming: { socket: { remoteAddress: source } },
+    response.on("close", () => {
+      clearInterval(timer);
+      waiting.delete(response);
+    });
   });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { origin, waiting, close: () => server.close() };
 }
 
-/** Up to the moment when the browser comes back from the provider. */
-async function begin(idp: HostileIdp, profileId: string): Promise<{ back: string; cookie: string }> {
-  const query = new URLSearchParams({
-    profile: profileId,
-    scope: "openid email",
-    response_type: "code",
-    client_id: "customers",
-    redirect_uri: SHOP,
-    state: "s",
-    code_challenge_method: "S256",
-    code_challenge: createHash("sha256").update("v").digest("base64url"),
+const client = createHttpClient();
+
+/** The target of sign-ons through a new profile of another provider. */
+async function withProfileAt(target: Target, origin: string): Promise<Target> {
+  const { url, realmId, accessToken } = target;
+  const data = {
+    type: "oidc-profile",
+    name: "Dripping",
+    discovery_url: `${origin}/.well-known/openid-configuration`,
+    client_id: "the-store",
+    client_secret: "a secret",
+  };
+  const answer = await client.send({
+    url: `${url}/v2/authentication-realms/${realmId}/oidc-profiles`,
+    method: "POST",
+    headers: { ...bearer(accessToken), "Content-Type": "application/json" },
+    body: JSON.stringify({ data }),
   });
-  const answer = await visit(
-    `https://keys.example/sign-on/stores/${store.id}/realms/${realmId}/authorize?${query}`,
-    "",
-  );
-  const cookie = answer.headers.get("set-cookie")?.split(";")[0] ?? "";
-  return { back: idp.signIn(answer.headers.get("location") ?? ""), cookie };
+  return { ...target, idp: origin, profileId: JSON.parse(expectAnswer(answer, 201).body).data.id };
 }
 
-const healthyProfile = await profileAt(healthy);
+/** Begins a sign-on and sends the callback, which waits for the dripping provider and fails in the end. */
+async function getStuck(target: Target): Promise<void> {
+  const { atIdp, ...begun } = await begin(client, target);
+  const { searchParams } = new URL(atIdp);
+  const query = new URLSearchParams({ code: "a-code", state: searchParams.get("state") ?? "" });
+  comeBack(client, { ...begun, back: `${searchParams.get("redirect_uri")}?${query}` }).catch(() => {});
+}
 
-async function times(): Promise<number[]> {
-  const taken: number[] = [];
+async function timeCallbacks(target: Target): Promise<number[]> {
+  const times: number[] = [];
   for (let i = 0; i < CALLBACKS; i++) {
-    const { back, cookie } = await begin(healthy, healthyProfile.id);
+    const returned = await goToIdp(client, target, newPerson());
     const startedMs = performance.now();
-    const answer = await visit(back, cookie);
-    taken.push(performance.now() - startedMs);
-    if (!answer.headers.get("location")?.includes("code="))
-      throw new Error("the healthy provider's sign-on failed");
+    await comeBack(client, returned);
+    times.push(performance.now() - startedMs);
   }
-  return taken;
+  return times;
 }
 
-const percentile = (values: number[], part: number) =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length * part)] as number;
-
-await times();
-const alone: number[] = [];
-const beside: number[] = [];
-for (let round = 0; round < ROUNDS; round++) {
-  alone.push(...(await times()));
-  const profile = await profileAt(dripping);
-  const begun = await Promise.all(Array.from({ length: STUCK }, () => begin(dripping, profile.id)));
-  const stuck = begun.map(({ back, cookie }) => visit(back, cookie));
-  // From the moment when they wait: what it costs to take 200 callbacks in is not what is measured.
-  while (dripping.asked("/token") < (round + 1) * 50) await sleep(10);
-  await sleep(500);
-  beside.push(...(await times()));
-  void Promise.all(stuck);
-}
-const [p99Alone, p99Beside] = [percentile(alone, 0.99), percentile(beside, 0.99)];
-console.log(`Node ${process.version}, ${ROUNDS * CALLBACKS} callbacks each, ${STUCK} stuck ones beside
-  p50 alone ${percentile(alone, 0.5).toFixed(2)} ms, beside ${percentile(beside, 0.5).toFixed(2)} ms
-  p99 alone ${p99Alone.toFixed(2)} ms, beside ${p99Beside.toFixed(2)} ms   ratio ${(p99Beside / p99Alone).toFixed(2)}`);
-process.exit(0);
+await withSession(async ({ databases, idp }) => {
+  const dripping = await startDripping(idp);
+  const env = { LATCHKEY_EGRESS_ALLOW: `${idp},${dripping.origin}` };
+  const { server, target } = await startLatchkey({ databaseUrl: await databases.create("sqlite"), idp, env });
+  const alone: number[] = [];
+  const beside: number[] = [];
+  try {
+    await timeCallbacks(target);
+    for (let round = 0; round < ROUNDS; round++) {
+      alone.push(...(await timeCallbacks(target)));
+      const stuck = await withProfileAt(target, dripping.origin);
+      await Promise.all(Array.from({ length: STUCK }, () => getStuck(stuck)));
+      await until(() => dripping.waiting.size >= AT_ONE_PROVIDER);
+      beside.push(...(await timeCallbacks(target)));
+      await until(() => dripping.waiting.size === 0);
+    }
+  } finally {
+    client.close();
+    dripping.close();
+    await server.stop();
+  }
+  const [p50, p99] = [0.5, 0.99].map((part) => [alone, beside].map((times) => quantileOf(times, part)));
+  for (const [name, [first = 0, second = 0] = []] of [
+    ["p50", p50],
+    ["p99", p99],
+  ] as const)
+    console.log(
+      `${name} alone ${first.toFixed(2)} ms, beside ${STUCK} stuck callbacks ${second.toFixed(2)} ms   ratio ${(second / first).toFixed(2)}`,
+    );
+});

@@ -1,21 +1,26 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { allocatorOfImage } from "../packages/server/test/support/allocator.ts";
 import { deploy } from "../packages/server/test/support/deployed.ts";
-import { createStore, envOf, furnish, serveLatchkey } from "./latchkey.ts";
-import { measureRound, type Runner } from "./measure.ts";
-import { openPlaces, type Places } from "./places.ts";
-import { type Process, startServer } from "./processes.ts";
-import { createProgress, type Progress } from "./progress.ts";
-import * as words from "./words.ts";
+import { measureRound } from "./measure/measure.ts";
+import { createProgress, type Progress } from "./measure/progress.ts";
+import { type Session, withSession } from "./measure/session.ts";
+import * as words from "./report/words.ts";
+import { createStore, envOf, serveLatchkey, targetOf } from "./servers/latchkey.ts";
 import { workloads } from "./workloads/all.ts";
 
 /**
- * Memory of a service of its own when idle, right after load and a minute later: as an image has it, where its allocator is installed,
- * and from the sources with the allocator of this system. `npm run bench:memory` hands NODE_OPTIONS and LD_PRELOAD on to the latter.
+ * Memory of a service when idle, right after load and a minute later: as in an image, if the image's allocator is
+ * installed, and from the sources with the system's allocator. `npm run bench:memory` passes NODE_OPTIONS and
+ * LD_PRELOAD to the service from the sources.
  */
-export type Memory = { image: Course | undefined; sources: Course };
+export type Memory = { image: MemoryCourse | undefined; sources: MemoryCourse };
 
-type Course = { idleBytes: number; loadedBytes: number; afterLoadBytes: number; idleUsPerSecond: number };
+type MemoryCourse = {
+  idleBytes: number;
+  loadedBytes: number;
+  afterLoadBytes: number;
+  idleUsPerSecond: number;
+};
 
 const LOAD = [
   ["sign-on, new shopper", 2000],
@@ -32,10 +37,10 @@ const LOAD = [
 const SETTLED_MS = 12_000;
 const AFTER_LOAD_MS = 60_000;
 
-type Deps = { places: Places; load: Process; idp: string; progress: Progress };
-
-/** It may be told to for each of two services. */
+/** Steps of progress for both services. */
 export const MEMORY_STEPS = 2 * (LOAD.length + 2);
+
+type Deps = Session & { progress: Progress };
 
 export async function measureMemory(deps: Deps, env: Record<string, string> = {}): Promise<Memory> {
   const allocator = allocatorOfImage();
@@ -49,25 +54,26 @@ export async function measureMemory(deps: Deps, env: Record<string, string> = {}
   }
 }
 
-type Way = { env: Record<string, string>; program?: string };
+type Form = { env: Record<string, string>; program?: string };
 
-async function follow({ places, load, idp, progress }: Deps, called: string, way: Way): Promise<Course> {
-  const env = envOf(await places.newDatabase("sqlite"), idp);
+async function follow(
+  { databases, load, idp, progress }: Deps,
+  called: string,
+  form: Form,
+): Promise<MemoryCourse> {
+  const env = envOf(await databases.create("sqlite"), idp);
   const made = await createStore(env);
-  const { server, url } = await serveLatchkey({ ...env, ...way.env }, way);
+  const { server, url } = await serveLatchkey({ ...env, ...form.env }, form);
   try {
     progress.step(`memory, ${called}: idle`);
     await sleep(SETTLED_MS);
     const idle = await server.usage();
-    const { id: keyId, client_id: clientId, client_secret: clientSecret } = made.application_key;
-    const facts = await furnish(url, idp, { clientId, clientSecret });
-    const target = { contestant: "latchkey", url, idp, storeId: made.store.id, keyId } as const;
-    const runner: Runner = { server, target: { ...target, clientId, clientSecret, ...facts } };
+    const runner = { server, target: await targetOf(url, idp, made) };
     for (const [name, count] of LOAD) {
       progress.step(`memory, ${called}: ${name}`);
       const workload = workloads.find((one) => one.name === name);
       if (!workload) throw new Error(`there is no workload ${name}`);
-      await measureRound({ load, places }, runner, workload, { count });
+      await measureRound({ load, databases }, runner, workload, { count });
     }
     const loaded = await server.usage();
     progress.step(`memory, ${called}: a minute after load`);
@@ -84,31 +90,20 @@ async function follow({ places, load, idp, progress }: Deps, called: string, way
   }
 }
 
-function describe({ idleBytes, loadedBytes, afterLoadBytes, idleUsPerSecond }: Course): string {
+function describe({ idleBytes, loadedBytes, afterLoadBytes, idleUsPerSecond }: MemoryCourse): string {
   const [idle, loaded, after] = [idleBytes, loadedBytes, afterLoadBytes].map(words.megabytes);
   return (
     `resident when idle ${idle}, after load ${loaded}, a minute later ${after} ` +
-    `(${words.times(afterLoadBytes / idleBytes)} ×); idle it uses ${words.time(idleUsPerSecond)} a second`
+    `(${words.times(afterLoadBytes / idleBytes)} ×); CPU time when idle ${words.time(idleUsPerSecond)} a second`
   );
 }
 
-async function main(): Promise<void> {
-  const { NODE_OPTIONS = "", LD_PRELOAD = "" } = process.env;
-  const places = await openPlaces();
-  const { ready: idp, ...idpProcess } = await startServer<{ origin: string }>("idp.ts");
-  const { ready: _, ...load } = await startServer("load.ts");
-  const progress = createProgress(MEMORY_STEPS);
-  try {
-    const deps = { places, load, idp: idp.origin, progress };
-    const { image, sources } = await measureMemory(deps, { NODE_OPTIONS, LD_PRELOAD });
+if (import.meta.main)
+  await withSession(async (session) => {
+    const { NODE_OPTIONS = "", LD_PRELOAD = "" } = process.env;
+    const progress = createProgress(MEMORY_STEPS);
+    const { image, sources } = await measureMemory({ ...session, progress }, { NODE_OPTIONS, LD_PRELOAD });
     progress.end();
     console.log(`as an image has it: ${image ? describe(image) : "skipped, its allocator is not installed"}`);
     console.log(`from the sources: ${describe(sources)}`);
-  } finally {
-    await load.stop();
-    await idpProcess.stop();
-    await places.remove();
-  }
-}
-
-if (import.meta.main) await main();
+  });

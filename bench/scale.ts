@@ -1,15 +1,16 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { ours, type Results } from "./results.ts";
-import type { Figures } from "./simulate-limiter.ts";
-import * as words from "./words.ts";
+import { markdownTable, pageUrl, pageWith } from "./report/page.ts";
+import { latchkeyIn, type Results } from "./report/results.ts";
+import * as words from "./report/words.ts";
+import type { LimiterFigures } from "./simulate-limiter.ts";
 import type { Engine } from "./workloads/workload.ts";
 
 /**
- * The tables of docs/scale.md and the sizing table of docs/several-instances.md, from what was counted and measured. `npm run scale` writes
- * them; a test fails when a page says anything else.
+ * Makes the tables of docs/scale.md and the sizing table of docs/several-instances.md from the files of bench/results. `npm
+ * run scale` writes the pages; a test fails when a page differs.
  */
 export type Costs = Record<Engine, Record<string, Cost>>;
-/** What one request costs the database: `turns` are round trips, `logBytes` what it adds to the write-ahead log. */
+/** The cost of one request at the database: `turns` are round trips, `logBytes` the growth of the write-ahead log. */
 export type Cost = {
   statements: number;
   turns?: number;
@@ -22,24 +23,20 @@ type Sizes = Record<string, { rows: number; rowBytes: number; indexBytes: number
 const load = <T>(name: string): T =>
   JSON.parse(readFileSync(new URL(`results/${name}.json`, import.meta.url), "utf8"));
 
-type Found = { costs: Costs; sizes: Sizes; results: Results; limiter: Figures };
-type Cells = readonly (string | number)[];
-
-const table = (head: Cells, rows: Cells[]): string =>
-  [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+type Found = { costs: Costs; sizes: Sizes; results: Results; limiter: LimiterFigures };
 
 const count = (value: number): string => Math.round(value).toLocaleString("en");
 const few = (value: number): string => (value >= 100 ? count(value) : String(Number(value.toPrecision(2))));
 const giga = (bytes: number): string => `${few(bytes / 1e9)} GB`;
 
-/** The parts of a whole sign-on, as they are counted. */
+/** The counted requests of a whole sign-on. */
 const partsOf = (redeem: string): string[] => [
   "authorize",
   "callback",
   redeem,
   "records of a sign-on, written later",
 ];
-const WHOLE = {
+const WHOLE: Record<string, string[]> = {
   "sign-on, new shopper": partsOf("redeem, new shopper"),
   "sign-on, known shopper": partsOf("redeem, known shopper"),
 };
@@ -60,7 +57,7 @@ const withWhole = (costs: Record<string, Cost>): [string, Cost][] => [
 ];
 
 const onPostgres = ({ costs }: Found): string =>
-  table(
+  markdownTable(
     ["request", "statements", "round trips", "bytes to PostgreSQL", "bytes from it", "bytes of its log"],
     withWhole(costs.postgres).map(([name, cost]) => [
       name,
@@ -73,7 +70,7 @@ const onPostgres = ({ costs }: Found): string =>
   );
 
 const onSqlite = ({ costs }: Found): string =>
-  table(
+  markdownTable(
     ["request", "statements", "bytes of its log"],
     withWhole(costs.sqlite).map(([name, cost]) => [name, few(cost.statements), count(cost.logBytes)]),
   );
@@ -92,11 +89,11 @@ const SHOWN = [
 function usesOf({ results }: Found, workload: string, engine: Engine) {
   const found = results.comparisons.find((one) => one.workload === workload && one.engine === engine);
   if (!found) throw new Error(`${workload} was not measured on ${engine}`);
-  const { cpuUs, databaseUs, halfLoad } = ours(found);
+  const { cpuUs, databaseUs, halfLoad } = latchkeyIn(found);
   return { cpuUs: cpuUs.median, databaseUs: databaseUs?.median ?? 0, p50Us: halfLoad.p50Us };
 }
 
-/** A core that is busier than this makes people wait. */
+/** The planned load of a core: requests wait in a queue when the load is much higher. */
 const BUSY = 0.6;
 
 function example(found: Found): string {
@@ -115,7 +112,7 @@ function example(found: Found): string {
 
 const sizing = (found: Found): string =>
   [
-    table(
+    markdownTable(
       [
         "operation",
         "SQLite: a second and core",
@@ -138,7 +135,7 @@ const sizing = (found: Found): string =>
     example(found),
   ].join("\n");
 
-/** What is supposed: 100,000 requests a second, of which 500 sign-ons begin, one in ten of somebody new. */
+/** The example: 100,000 requests a second, which include 500 new sign-ons, one in ten by a new shopper. */
 const SUPPOSED = {
   stores: 10_000,
   keysOfStore: 10,
@@ -148,51 +145,31 @@ const SUPPOSED = {
   tokenSeconds: 86_400,
   recordDays: 30,
 };
-const MIX: { name: string; perSecond: number; workload: string; counted: string[]; requests: number }[] = [
-  {
-    name: "small reads (as `read key`)",
-    perSecond: 88_000,
-    workload: "read key",
-    counted: ["read key"],
-    requests: 1,
-  },
-  {
-    name: "own customer",
-    perSecond: 10_000,
-    workload: "read own customer",
-    counted: ["read own customer"],
-    requests: 1,
-  },
-  {
-    name: "provider list",
-    perSecond: 500,
-    workload: "read provider list",
-    counted: ["read provider list"],
-    requests: 1,
-  },
+const MIX: { name: string; perSecond: number; workload: string }[] = [
+  { name: "small reads (as `read key`)", perSecond: 88_000, workload: "read key" },
+  { name: "own customer", perSecond: 10_000, workload: "read own customer" },
+  { name: "provider list", perSecond: 500, workload: "read provider list" },
   {
     name: "sign-ons, new shoppers",
     perSecond: SUPPOSED.signOns * SUPPOSED.isNew,
     workload: "sign-on, new shopper",
-    counted: WHOLE["sign-on, new shopper"],
-    requests: 3,
   },
   {
     name: "sign-ons, known shoppers",
     perSecond: SUPPOSED.signOns * (1 - SUPPOSED.isNew),
     workload: "sign-on, known shopper",
-    counted: WHOLE["sign-on, known shopper"],
-    requests: 3,
   },
 ];
-/** A pool of ten, and one that listens. */
+/** The connections of an instance: a pool of ten, and the connection that listens for changes. */
 const CONNECTIONS = 11;
+const REQUESTS_OF_SIGN_ON = 3;
 const DATABASE_CORES = 16;
 
 function traffic(found: Found): string {
-  const rows = MIX.map(({ name, perSecond, workload, counted, requests }) => {
+  const rows = MIX.map(({ name, perSecond, workload }) => {
+    const requests = workload in WHOLE ? REQUESTS_OF_SIGN_ON : 1;
     const { cpuUs, databaseUs } = usesOf(found, workload, "postgres");
-    const cost = sum(found.costs.postgres, counted);
+    const cost = sum(found.costs.postgres, WHOLE[workload] ?? [workload]);
     return {
       name,
       values: [
@@ -214,7 +191,7 @@ function traffic(found: Found): string {
   const needed = Math.ceil(databaseCores / BUSY);
   const servers = Math.ceil(needed / DATABASE_CORES);
   return [
-    table(
+    markdownTable(
       [
         "what",
         "a second",
@@ -261,14 +238,14 @@ function room({ sizes }: Found): string {
     return { cells: [name, count(many), why, rowBytes, indexBytes], bytes: many * (rowBytes + indexBytes) };
   });
   const total = sized.reduce((all, { bytes }) => all + bytes, 0);
-  return table(
+  return markdownTable(
     ["table", "rows", "because", "bytes a row", "bytes of indexes a row", "together"],
     [...sized.map(({ cells, bytes }) => [...cells, giga(bytes)]), ["**all**", "", "", "", "", giga(total)]],
   );
 }
 
 const rowsOf = (rows: Record<string, Record<string, string | number>>, what: string): string =>
-  table(
+  markdownTable(
     [what, ...Object.keys(Object.values(rows)[0] ?? {})],
     Object.entries(rows).map(([name, row]) => [name, ...Object.values(row)]),
   );
@@ -281,7 +258,7 @@ const PAGES: Record<string, Record<string, (found: Found) => string>> = {
   "docs/several-instances.md": { sizing },
 };
 
-/** Each page as it should be: what stands between `<!-- name -->` and `<!-- until here -->` is made from the figures. */
+/** The content of each page with tables made from the current figures. */
 export function pages(): Record<string, string> {
   const found: Found = {
     costs: load("costs"),
@@ -290,19 +267,11 @@ export function pages(): Record<string, string> {
     limiter: load("limiter"),
   };
   return Object.fromEntries(
-    Object.entries(PAGES).map(([path, parts]) => {
-      let page = readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
-      for (const [name, make] of Object.entries(parts)) {
-        const between = new RegExp(`(<!-- ${name} -->\\n)[\\s\\S]*?(<!-- until here -->)`);
-        if (!between.test(page)) throw new Error(`${path} has no place for ${name}`);
-        page = page.replace(between, (_, begin, end) => `${begin}\n${make(found)}\n\n${end}`);
-      }
-      return [path, page];
-    }),
+    Object.entries(PAGES).map(([path, parts]) => [
+      path,
+      pageWith(path, Object.fromEntries(Object.entries(parts).map(([name, make]) => [name, make(found)]))),
+    ]),
   );
 }
 
-if (import.meta.main) {
-  for (const [path, page] of Object.entries(pages()))
-    writeFileSync(new URL(`../${path}`, import.meta.url), page);
-}
+if (import.meta.main) for (const [path, page] of Object.entries(pages())) writeFileSync(pageUrl(path), page);

@@ -1,12 +1,12 @@
 import { parseArgs } from "node:util";
-import { createProgress } from "./progress.ts";
+import { createProgress } from "./measure/progress.ts";
 import { type Counts, rowsOf, seed } from "./seeding/seed.ts";
 
 const USAGE = `npm run bench:seed -- --database <sqlite:path or postgres://…> [--customers 1000000] [--sign-ons 1000000]
                       [--tokens 1000000] [--keys 100000] [--stores 10000] [--issuer <identity provider>]
 
-Fills a new database as a store in service would have, by plain inserts, and prints the first store with its first
-application key as JSON. With LATCHKEY_MASTER_KEY set, that store has an identity provider at --issuer.`;
+Fills a new database with the rows of a store in service, by plain inserts, and prints the first store and its first
+application key as JSON. If LATCHKEY_MASTER_KEY is set, this store has an identity provider at --issuer.`;
 
 const { values } = parseArgs({
   options: {

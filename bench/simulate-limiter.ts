@@ -3,8 +3,9 @@ import { plotLimiter } from "./limiter/plot.ts";
 import { type Outcome, type Setting, simulate, WAYS, weatherAt } from "./limiter/simulation.ts";
 
 /**
- * `npm run simulate:limiter`: a limit of 1,000 a second on 100 instances, for 40 seconds, in four ways of counting. Prints the
- * figures, and writes bench/results/limiter.json and limiter.svg. Everything follows from the seed.
+ * Simulates a limit of 1,000 a second on 100 instances for 40 seconds, in four ways of counting: `npm run
+ * simulate:limiter`. Prints the figures and writes bench/results/limiter.json and limiter.svg. The same seed gives the
+ * same files.
  */
 const SETTING: Setting = {
   instances: 100,
@@ -19,12 +20,12 @@ const SETTING: Setting = {
   ],
 };
 
-/** Rows by name, as they are printed. */
-export type Figures = Record<"ways" | "losses", Record<string, Record<string, string | number>>>;
+/** The rows of each table, by name. */
+export type LimiterFigures = Record<"ways" | "losses", Record<string, Record<string, string | number>>>;
 
 const mean = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** Without the second in which the weather changes. */
+/** The values of the seconds with the weather of `fromMs`, without the second in which this weather begins. */
 function inWeather(values: number[], fromMs: number): number[] {
   const from = weatherAt(SETTING.weather, fromMs);
   return values.filter(
@@ -48,8 +49,8 @@ function rowOf(outcome: Outcome): Record<string, string | number> {
   };
 }
 
-/** How much of the limit is kept when messages are lost: the exact way alone, ten seconds each. */
-function lossesOf(): Figures["losses"] {
+/** Served requests when messages are lost, for the exact way only, ten seconds for each loss rate. */
+function lossesOf(): LimiterFigures["losses"] {
   return Object.fromEntries(
     [0, 0.001, 0.005, 0.01, 0.05].map((loss) => {
       const weather = [{ fromMs: 0, name: "lossy", delayMs: 0.5, loss, isAway: false }];
@@ -62,8 +63,8 @@ function lossesOf(): Figures["losses"] {
   );
 }
 
-/** What is written to bench/results, by name. */
-export function limiterResults(): { figures: Figures; files: Record<string, string> } {
+/** `files` has the content of each file of bench/results by name. */
+export function limiterResults(): { figures: LimiterFigures; files: Record<string, string> } {
   const outcomes = WAYS.map((way) => simulate(way, SETTING));
   const ways = Object.fromEntries(outcomes.map((outcome) => [outcome.way, rowOf(outcome)]));
   const figures = { ways, losses: lossesOf() };

@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import pg from "pg";
-import { openPlaces } from "./places.ts";
 import { seed } from "./seeding/seed.ts";
+import { openDatabases } from "./servers/databases.ts";
 
 /**
- * How large a row of each table is, its part of every index included: PostgreSQL's own figure for a seeded table, divided by its
+ * Bytes per row of each table and of its indexes: PostgreSQL's figures for a seeded table, divided by the number of
  * rows. `npm run bench:sizes` writes bench/results/sizes.json.
  */
 const COUNTS = { customers: 200_000, signOns: 200_000, tokens: 200_000, keys: 20_000, stores: 10_000 };
@@ -18,10 +18,10 @@ const TABLES = [
   "stores",
 ];
 
-const places = await openPlaces();
+const databases = await openDatabases();
 try {
-  if (!places.engines.includes("postgres")) throw new Error("PostgreSQL is not installed");
-  const databaseUrl = await places.newDatabase("postgres");
+  if (!databases.engines.includes("postgres")) throw new Error("PostgreSQL is not installed");
+  const databaseUrl = await databases.create("postgres");
   await seed({ databaseUrl, counts: COUNTS });
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -42,5 +42,5 @@ try {
   writeFileSync(new URL("results/sizes.json", import.meta.url), `${JSON.stringify(sizes, null, 2)}\n`);
   console.table(sizes);
 } finally {
-  await places.remove();
+  await databases.remove();
 }

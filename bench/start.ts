@@ -3,18 +3,21 @@ import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { serve } from "../e2e/running.ts";
+import { newPlace, serve } from "../e2e/support/running.ts";
 import { allocatorOfImage } from "../packages/server/test/support/allocator.ts";
 import type { deploy } from "../packages/server/test/support/deployed.ts";
-import { type Figure, figureOf } from "./measure.ts";
-import { unwatchedPlace } from "./unwatched-place.ts";
+import { type Figure, figureOf } from "./measure/figures.ts";
+import * as words from "./report/words.ts";
 
 /**
- * From the start of the process to ready, on a database that is not there yet, from the sources and as an image or the published package
- * has them, by turns; and what it takes when idle, as an image has it.
+ * Time from the start of the process to ready, on a database that does not exist yet, by turns from the sources and as
+ * in an image or the published package; and memory when idle, as in an image. `--beside <checkout>` compares two
+ * checkouts, each as in an image.
  */
 export type Start = { readyMs: Figure; fromSourcesMs: Figure; idleBytes: Figure };
 
+const RUNS = 11;
+const RUNS_BESIDE = 21;
 const IDLE_MS = 12_000;
 const IDLE_RUNS = 3;
 const HERE = fileURLToPath(new URL("..", import.meta.url));
@@ -38,7 +41,7 @@ export async function measureStart(runs: number): Promise<Start> {
   }
 }
 
-/** As that checkout itself makes an image. */
+/** Imports the checkout's own code for building an image. */
 async function deployFrom(checkout: string): ReturnType<typeof deploy> {
   const support = await import(join(checkout, "packages/server/test/support/deployed.ts"));
   return support.deploy();
@@ -52,7 +55,9 @@ async function takeTurns(runs: number, programs: readonly string[]): Promise<Fig
 }
 
 async function startOnce(program: string, idleMs = 0) {
-  const place = await unwatchedPlace();
+  const place = await newPlace();
+  // Tests load a hook that records every statement; a measured service runs without the hook.
+  place.env.NODE_OPTIONS = "";
   if (program !== FROM_SOURCES) Object.assign(place.env, allocator);
   const startedMs = performance.now();
   const { child, exited } = await serve(place, ["serve"], "pipe", { program });
@@ -65,7 +70,7 @@ async function startOnce(program: string, idleMs = 0) {
   return { readyMs, residentBytes: resident };
 }
 
-/** Linux only: elsewhere it is not a number, and shown as such. */
+/** NaN on systems other than Linux; the report prints NaN. */
 function residentBytes(pid: number): number {
   try {
     const kilobytes = readFileSync(`/proc/${pid}/status`, "utf8").match(/VmRSS:\s+(\d+)/)?.[1];
@@ -75,35 +80,26 @@ function residentBytes(pid: number): number {
   }
 }
 
-/** Each as an image has it. */
 async function besideAnother(checkout: string): Promise<void> {
   const images = [await deployFrom(HERE), await deployFrom(resolve(checkout))];
   try {
-    const [here, there] = await takeTurns(
-      RUNS_BESIDE,
-      images.map(({ program }) => program),
-    );
+    const programs = images.map(({ program }) => program);
+    const [here, there] = (await takeTurns(RUNS_BESIDE, programs)) as [Figure, Figure];
     console.log(
-      `ready after ${text("ms", 1, here as Figure)}; ${checkout}: ${text("ms", 1, there as Figure)}`,
+      `ready after ${words.spread(here, words.milliseconds)}; ${checkout}: ${words.spread(there, words.milliseconds)}`,
     );
   } finally {
     for (const { remove } of images) remove();
   }
 }
 
-const RUNS = 11;
-const RUNS_BESIDE = 21;
-
-const text = (unit: string, by: number, { median, low, high }: Figure): string =>
-  `${Math.round(median / by)} ${unit} (${Math.round(low / by)} to ${Math.round(high / by)})`;
-
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { beside: { type: "string" } } });
   if (values.beside !== undefined) return besideAnother(values.beside);
   const { readyMs, fromSourcesMs, idleBytes } = await measureStart(RUNS);
   console.log(
-    `as an image has it, ready after ${text("ms", 1, readyMs)}, resident when idle ${text("MB", 1024 * 1024, idleBytes)}; ` +
-      `from the sources, ready after ${text("ms", 1, fromSourcesMs)}`,
+    `as in an image, ready after ${words.spread(readyMs, words.milliseconds)}, resident when idle ${words.spread(idleBytes, words.megabytes)}; ` +
+      `from the sources, ready after ${words.spread(fromSourcesMs, words.milliseconds)}`,
   );
 }
 

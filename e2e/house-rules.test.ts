@@ -67,7 +67,7 @@ const ROOMS: Record<string, string[]> = {
   stores: [...BASE, "events", "rate-limit"],
   "application-keys": [...BASE, "events", "rate-limit", "stores"],
   realms: [...BASE, "events", "stores"],
-  openid: ["lib", "contract", "storage", "egress", "profiles"],
+  openid: ["lib", "contract", "egress"],
   profiles: [...BASE, "counters", "events", "rate-limit", "stores", "realms", "egress", "openid"],
   customers: [...BASE, "counters", "events", "rate-limit", "realms", "signing-keys", "passwords"],
   access: [...BASE, "events", "rate-limit", "stores", "application-keys", "customers", "signing-keys"],
@@ -162,16 +162,16 @@ describe("imports", () => {
     },
   );
 
-  test("Hono is known in http/ only, the database drivers in storage/ only, the client of Valkey in counters/ only", () => {
+  test("only storage/ imports database drivers, only counters/ the client of Valkey; no source imports Hono", () => {
     for (const path of sources) {
       const text = read(path);
-      if (roomOf(path) !== "http") expect(text, path).not.toMatch(/from "(hono(\/[^"]+)?|@hono\/[^"]+)"/);
+      expect(text, path).not.toMatch(/from "(hono(\/[^"]+)?|@hono\/[^"]+)"/);
       if (roomOf(path) !== "storage") expect(text, path).not.toMatch(/from "(pg|node:sqlite)"/);
       if (roomOf(path) !== "counters") expect(text, path).not.toMatch(/from "ioredis"/);
     }
   });
 
-  test("the client of Valkey is loaded only where there is a Valkey: others know its types, or import it when they run", () => {
+  test("the client of Valkey is loaded only where there is a Valkey: other rooms import its types, or import it at run time", () => {
     for (const path of sources)
       if (roomOf(path) !== "counters")
         expect(read(path), path).not.toMatch(
@@ -179,7 +179,7 @@ describe("imports", () => {
         );
   });
 
-  test("what serves does not import `node:http`: lib/node-http.ts says what that would load", () => {
+  test("serving code does not import `node:http`: the reason is in lib/node-http.ts", () => {
     const importsHttp = /^import (?!type )[^;]*? from "node:http";/m;
     // `prove-limits` is a client: it serves nothing.
     const offenders = sources.filter(
@@ -188,7 +188,7 @@ describe("imports", () => {
     expect(offenders).toEqual([]);
   });
 
-  test("traces/ is loaded where there is a collector, and nowhere else", () => {
+  test("traces/ is loaded only where a collector is configured", () => {
     const isOutside = (path: string) => roomOf(path) !== "traces";
     for (const path of sources.filter(isOutside))
       expect(read(path), path).not.toMatch(/from "[^"]*\/traces\/[^"]*"/);
@@ -197,22 +197,22 @@ describe("imports", () => {
     ]);
   });
 
-  test("a limit is a value that SQLite does not plan by: `atMost`, or a number in the text", () => {
+  test("a limit is a parameter that SQLite ignores in its plan: `atMost`, or a number in the text", () => {
     for (const path of sources)
       expect(read(path), path).not.toMatch(/\.limit\((?!atMost\()|limit \$\{(?!atMost\()/);
   });
 
-  test("what anybody sends is a parameter of a statement, and never a part of it: only migrations have raw SQL (A71)", () => {
+  test("sent values are parameters of statements, never part of their text: only migrations have raw SQL (A71)", () => {
     const raw = sources.filter((path) => /\bsql\.raw\(|CompiledQuery\.raw\(/.test(read(path)));
     expect(raw.filter((path) => !/\/storage\/(migrations\/|migrate\.ts)/.test(path))).toEqual([]);
   });
 
-  test("a transaction is opened by storage/ alone: `storage.transact` tries again what a deadlock has undone", () => {
+  test("only storage/ opens transactions: `storage.transact` repeats a transaction after a deadlock", () => {
     for (const path of sources)
       if (roomOf(path) !== "storage") expect(read(path), path).not.toContain(".transaction()");
   });
 
-  test("the environment is read by the command line and nowhere else", () => {
+  test("only the command line reads the environment", () => {
     for (const path of sources)
       if (roomOf(path) !== "cli") expect(read(path), path).not.toContain("process.env");
   });
@@ -237,14 +237,14 @@ describe("the console", () => {
         expect(target.startsWith(".") || LIBRARIES.includes(target), `${path} imports ${target}`).toBe(true);
   });
 
-  test("asks the service through the SDK alone, and puts no markup together", () => {
+  test("calls the service through the SDK alone, and assembles no markup", () => {
     for (const path of consoleSources)
       expect(read(path), path).not.toMatch(
         /\bfetch\(|XMLHttpRequest|EventSource|innerHTML|InnerHTML|document\.write/,
       );
   });
 
-  test("keeps nothing on the device but what a sign-on needs to come back", () => {
+  test("stores nothing on the device, except the state of a sign-on", () => {
     for (const path of consoleSources)
       if (!path.startsWith("packages/console/src/session/"))
         expect(read(path), path).not.toMatch(/localStorage|sessionStorage|indexedDB|document\.cookie/);
@@ -280,7 +280,7 @@ function importsOf(path: string): string[] {
 }
 
 describe("exports", () => {
-  test("are imported somewhere: what only its own file uses is not exported", () => {
+  test("are imported somewhere: a name that only its own file uses is not exported", () => {
     const imported = new Set(files.filter((path) => /\.[jt]sx?$/.test(path)).flatMap(importsOf));
     const ours = files.filter((path) =>
       /^(bench|e2e|scripts|packages\/(server|demo|console)\/(src|test))\/.*(?<!\.test|\.d)\.tsx?$/.test(path),
@@ -295,7 +295,7 @@ describe("exports", () => {
 });
 
 describe("npm scripts", () => {
-  test("start Node through bin/launch.js: npm 9 and 10 leave the Node of the machine first in PATH", () => {
+  test("start Node through bin/launch.js: npm 9 and 10 put the Node of the machine first in PATH", () => {
     const manifests = [
       "package.json",
       ...files.filter((path) => /^packages\/[^/]+\/package\.json$/.test(path)),
@@ -312,7 +312,7 @@ describe("npm scripts", () => {
 });
 
 describe("files", () => {
-  test("have names that say something", () => {
+  test("have specific names", () => {
     const vague = /(^|[/-])(utils?|helpers?|common|misc|manager|service|handler|impl|base|data|info)\.ts$/;
     // The contract's operations of the service itself: health, metrics, the document.
     const allowed = new Set(["packages/server/src/contract/service.ts"]);
@@ -334,19 +334,19 @@ describe("files", () => {
     expect(long).toEqual([]);
   });
 
-  test("hold no words of unfinished work and no dead debugging", () => {
+  test("have no words of unfinished work and no dead debugging", () => {
     const words = new RegExp(["TO", "DO|FIX", "ME|X", "XX|not imple", "mented|debug", "ger;"].join(""));
     const papers = files.filter((path) => path.endsWith(".md"));
     for (const path of [...sources, ...papers]) expect(read(path), path).not.toMatch(words);
     for (const path of papers) expect(read(path), path).not.toMatch(/^[A-Z]{4,}$/m);
   });
 
-  test("replace no module in a test: files share what they import, so one that ran before has the real one", () => {
+  test("mock no module in a test: test files share their imports, so an earlier file has loaded the real module", () => {
     const mock = new RegExp(["vi\\.", "(do)?mock\\("].join(""), "i");
     expect(files.filter((path) => path.endsWith(".test.ts") && mock.test(read(path)))).toEqual([]);
   });
 
-  test("generated from others are up to date: run `npm run generate`", async () => {
+  test("that are generated are up to date: run `npm run generate`", async () => {
     for (const [path, content] of Object.entries(await generatedFiles()))
       expect(read(path), path).toBe(content);
   });
@@ -365,25 +365,25 @@ describe("files", () => {
 });
 
 describe("the contract", () => {
-  test("is served whole: every operation has its line in routes.ts, and there is no other", () => {
+  test("is served completely: every operation has its line in routes.ts, and no line is without an operation", () => {
     const served = routes({ publicUrl: "" } as never).map(({ operation }) => operation);
     expect(new Set(served)).toEqual(new Set(operations));
     expect(served).toHaveLength(operations.length);
   });
 
-  test("has each id, and each pair of method and path, once", () => {
+  test("has each id once, and each pair of method and path once", () => {
     expect(new Set(operations.map(({ id }) => id)).size).toBe(operations.length);
     expect(new Set(operations.map(({ method, path }) => `${method} ${path}`)).size).toBe(operations.length);
   });
 
-  test("explains every problem in words that end with a full stop", () => {
+  test("explains every problem in sentences with a full stop", () => {
     for (const [code, { means, remedy }] of Object.entries(problems)) {
       expect(means, code).toMatch(/\.$/);
       expect(remedy, code).toMatch(/\.$/);
     }
   });
 
-  test("has a table for every table: docs/storage.md speaks of each", () => {
+  test("has an entry in docs/storage.md for every table", () => {
     const tables = [...read("packages/server/src/storage/tables.ts").matchAll(/^ {2}(\w+): \{/gm)].map(
       (match) => match[1],
     );
@@ -396,7 +396,7 @@ describe("secrets", () => {
   // It compares two databases of ours, and nobody who could guess hears of it.
   const apart = "packages/server/src/carry-over.ts";
 
-  test("are compared in constant time, by their digests: `hashesEqual`, or `timingSafeEqual` for our mark on a token (A68)", () => {
+  test("are compared in constant time, by their digests: `hashesEqual`, or `timingSafeEqual` for the mark of an access token (A68)", () => {
     const compared: string[] = [];
     for (const path of sources.filter((source) => source !== apart))
       visit(path, (lineOf) => ({
@@ -440,7 +440,7 @@ describe("the threat model", () => {
       (_, at) => `${kind}${String(Number(from) + at).padStart(2, "0")}`,
     );
 
-  test("has a test for every case, which names it (T24b)", () => {
+  test("has a test that names it for every case (T24b)", () => {
     const named = new Set<string>();
     for (const path of files.filter((file) => /^(e2e|packages\/\w+\/test)\/.*\.ts$|\.test\.ts$/.test(file))) {
       if (path === "e2e/house-rules.test.ts") continue;

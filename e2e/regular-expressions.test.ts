@@ -4,7 +4,9 @@ import { afterAll, expect, test, vi } from "vitest";
 import { areBenchPackagesHere } from "../scripts/bench-packages.ts";
 import { sourceFiles, visit } from "./syntax.ts";
 
-/** No text that anybody sends may keep an expression busy: the time that each takes grows with the text, and not with its square (A67). */
+/**
+ * No sent text may keep an expression busy: the time of each expression grows with the text, not with its square (A67).
+ */
 
 const isHere = areBenchPackagesHere();
 const REASON = "recheck, a package of bench/, is not installed; to run this: npm ci --prefix bench";
@@ -12,7 +14,7 @@ if (!isHere && process.env.CI)
   throw new Error(`CI must not skip the proof of regular expressions: ${REASON}`);
 if (!isHere) console.warn(`Skipped: the proof of regular expressions, because ${REASON}.`);
 
-/** The part of recheck that this file uses: its types are not there without its package. */
+/** The part of recheck that this file uses: the types are missing without the package. */
 type Check = (
   pattern: string,
   flags: string,
@@ -41,7 +43,7 @@ for (const path of sourceFiles)
     };
   });
 
-/** The one that is put together has names of the contract in it, and its document shows the outcome. */
+/** A pattern that the code assembles consists of names of the contract; the OpenAPI document has the result. */
 const shapes: Expression[] = [];
 JSON.parse(readFileSync(new URL("../docs/openapi.json", import.meta.url), "utf8"), (key, value) => {
   if (key === "pattern" && typeof value === "string")
@@ -50,8 +52,8 @@ JSON.parse(readFileSync(new URL("../docs/openapi.json", import.meta.url), "utf8"
 });
 
 /**
- * What is repeated often is looked at as if it were repeated for ever: what then takes no longer does not with a bound either. The number
- * in `\u{20000}` is a letter's.
+ * A pattern that is repeated often is checked as if it were repeated without a limit: if that is fast, the limited one
+ * is fast too. The number in `\u{20000}` is part of a character.
  */
 const OFTEN = 20;
 const unbounded = (pattern: string): string =>
@@ -62,22 +64,22 @@ const unbounded = (pattern: string): string =>
 
 afterAll(() => void vi.unstubAllEnvs());
 
-test("regular expressions are written out, but for the orders of a list, so that they can be looked at", () => {
+test("regular expressions are literals, so that this test sees them; the sort orders of a list are the exception", () => {
   expect(literals.length).toBeGreaterThan(200);
   expect(shapes.length).toBeGreaterThan(20);
   expect(putTogether).toEqual(["packages/server/src/contract/filter.ts"]);
 });
 
-test("no regular expression takes longer than its text is long, times a constant (A67)", {
+test("regular expressions take time in proportion to the text, not to its square (A67)", {
   timeout: 600_000,
 }, async ({ skip }) => {
   if (!isHere) return skip(REASON);
   const { check }: { check: Check } = createRequire(new URL("../bench/package.json", import.meta.url))(
     "recheck",
   );
-  // In this process: its native programs are for few platforms, and optional.
+  // In this process: recheck's native programs are optional, and exist for few platforms.
   vi.stubEnv("RECHECK_BACKEND", "pure");
-  // How much is tried is counted and not timed, so that a busy machine finds the same.
+  // The number of attempts is limited, not their time, so the result does not depend on the machine.
   const untimed = { timeout: null, incubationTimeout: null, attackTimeout: null } as const;
   const different = new Map(
     [...literals, ...shapes].map((one) => [`/${unbounded(one.pattern)}/${one.flags}`, one]),
@@ -85,7 +87,7 @@ test("no regular expression takes longer than its text is long, times a constant
   const slow: string[] = [];
   for (const { place, pattern, flags } of different.values()) {
     const looked = unbounded(pattern);
-    // What repeats single characters alone, and few times, has few ways from each place.
+    // A pattern that repeats single characters a few times has few ways from each position.
     if (!/[*+]|\)\{/.test(looked)) continue;
     const found = await check(looked, flags, untimed);
     if (found.status === "safe") continue;

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /**
- * Installs the packages of bench/package.json, unless they are there. `npm ci` at the root leaves them out, because
- * neither the service nor `npm test` needs them; a command that does runs this first.
+ * Installs the packages of bench/package.json, if they are missing. `npm ci` at the root does not install them, because
+ * neither the service nor `npm test` needs them; commands that need them run this program first.
  */
 const folder = fileURLToPath(new URL("../bench/", import.meta.url));
 
@@ -13,7 +13,7 @@ type Packages = Record<string, { version?: string }>;
 const readVersions = (path: string): Packages =>
   JSON.parse(readFileSync(`${folder}${path}`, "utf8")).packages;
 
-/** npm notes what it has installed; a package for another system than this one is only in the lock file. */
+/** npm writes the installed packages to `.package-lock.json`; packages for other systems are in the lock file only. */
 export function areBenchPackagesHere(): boolean {
   const locked = readVersions("package-lock.json");
   const { dependencies } = JSON.parse(readFileSync(`${folder}package.json`, "utf8"));
@@ -30,7 +30,7 @@ export function areBenchPackagesHere(): boolean {
 
 if (import.meta.main && !areBenchPackagesHere()) {
   console.log(
-    "Installing the packages of bench/, which npm ci at the root leaves out: npm ci --prefix bench",
+    "Installing the packages of bench/, which npm ci at the root does not install: npm ci --prefix bench",
   );
   const { status } = spawnSync("npm", ["ci", "--prefix", "bench"], {
     cwd: fileURLToPath(new URL("..", import.meta.url)),

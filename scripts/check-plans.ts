@@ -16,11 +16,11 @@ import { fill, openToFill } from "./plans/fill.ts";
 import { faultsOf } from "./plans/judge.ts";
 import { EXCEPTIONS, type Exception } from "./plans/rules.ts";
 
-// After a whole test run: no statement that the service has sent reads or sorts a table that can grow without end.
+// After a whole test run, checks that no statement of the service reads or sorts a table that grows without limit.
 const clock = steadyClock();
 const seen = readStatements()
   .filter(({ sql }) => /^\s*(select|insert|update|delete|with)\b/.test(sql))
-  // A table that a test makes, and alters under our statements.
+  // A test creates this table and alters it.
   .filter(({ sql }) => !sql.includes('"altered"'));
 const excepted = new Set<Exception>();
 const failures: string[] = [];
@@ -43,15 +43,15 @@ else
   for (const exception of EXCEPTIONS.filter((known) => !excepted.has(known)))
     failures.push(`no statement needs this exception: ${exception.from}, ${exception.sql}`);
 if (failures.length > 0) {
-  console.error(`These statements cost more with every row:\n\n${failures.join("\n\n")}`);
+  console.error(`The cost of these statements grows with the number of rows:\n\n${failures.join("\n\n")}`);
   process.exit(1);
 }
 const countOf = (engine: Storage["engine"]) => seen.filter((statement) => statement.engine === engine).length;
 console.log(
-  `Of ${countOf("sqlite")} statements on SQLite and ${countOf("postgres")} on PostgreSQL, none reads or sorts what grows.`,
+  `Of ${countOf("sqlite")} statements on SQLite and ${countOf("postgres")} on PostgreSQL, none reads or sorts a table that grows.`,
 );
 
-/** Twice: a new database knows nothing of its tables, and one that has served for a while knows how many rows there are. */
+/** Checks twice: without table statistics, as on a new database, and with statistics, as on a database in service. */
 async function checkSqlite(): Promise<void> {
   const storage = await openToFill({ clock }, "sqlite::memory:");
   await check(storage, explainOnSqlite);
@@ -60,7 +60,7 @@ async function checkSqlite(): Promise<void> {
   await storage.close();
 }
 
-/** With rows: of empty tables PostgreSQL takes any index, because all cost nothing. */
+/** Checks filled tables: on empty ones PostgreSQL uses any index, because all cost nothing. */
 async function checkPostgres(serverUrl: string): Promise<void> {
   const admin = new pg.Client({ connectionString: serverUrl });
   await admin.connect();
@@ -84,12 +84,12 @@ async function check(storage: Storage, explain: typeof explainOnSqlite): Promise
     const plans = await explain(storage, statement.sql);
     const faults = plans.map((plan) => faultsOf(statement.sql, plan));
     if (faults.some((found) => found.length === 0) || isExcepted(statement)) continue;
-    const said = `${statement.engine}, ${statement.from}: ${faults[0]?.join("; ")}`;
-    failures.push(`${said}\n${statement.sql.trim()}\n${plans[0]?.text.trimEnd()}`);
+    const fault = `${statement.engine}, ${statement.from}: ${faults[0]?.join("; ")}`;
+    failures.push(`${fault}\n${statement.sql.trim()}\n${plans[0]?.text.trimEnd()}`);
   }
 }
 
-/** A statement that only a skipped test sends was not seen, and its exception must not be called needless for that. */
+/** An exception may belong to a statement that only a skipped test sends, so the check needs a complete run. */
 function whyExceptionsAreNotChecked(): string | undefined {
   if (!hasRun("short")) return "only some of the tests ran";
   if (!hasRun("long")) return "the tests of `npm run test:all` have not run since";

@@ -2,7 +2,7 @@ import type { Command } from "../packages/server/src/cli/command.ts";
 import { commands } from "../packages/server/src/cli/commands/all.ts";
 import { describeOptions, usageOf } from "../packages/server/src/cli/help.ts";
 
-/** docs/cli.md, from the table that `--help` and the parser use. */
+/** Makes docs/cli.md from the table of commands, which `--help` and the parser use. */
 export const cliPage =
   (): string => `<!-- Made by \`npm run generate\` from packages/server/src/cli/commands. Do not edit. -->
 
@@ -41,5 +41,5 @@ ${usageOf(command)}
 ${rows.length > 0 ? `\n| | |\n|---|---|\n${rows.join("\n")}\n` : ""}${command.notes ? `\n${escaped(command.notes)}\n` : ""}`;
 }
 
-/** Words in pointed brackets are words, not elements. */
+/** Escapes `<name>`, which Markdown would read as an HTML element. */
 const escaped = (text: string): string => text.replaceAll("|", "\\|").replaceAll(/<([\w-]+)>/g, "&lt;$1&gt;");

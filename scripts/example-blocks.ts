@@ -1,15 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/**
- * Pages that show files of the repository. A line `<!-- examples/next/lib/shop.ts -->` stands before a block of code; the block is the file,
- * whatever was in it before.
- */
+/** A line `<!-- examples/next/lib/shop.ts -->` before a block of code: the content of this file replaces the block. */
 const MARKED = /^(<!-- (\S+\/\S+\.\w+|\S+\/\.\S+) -->\n+```(\w+)\n)[\s\S]*?(^```$)/gm;
 
 const root = new URL("..", import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), "utf8");
 
+/** The pages of docs/ with such blocks, by path. */
 export function pagesWithExamples(): Record<string, string> {
   const pages = readdirSync(fileURLToPath(new URL("docs", root)), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".md"))

@@ -16,20 +16,22 @@ import { connectStorage } from "../packages/server/src/storage/open.ts";
 import type { Storage } from "../packages/server/src/storage/storage.ts";
 import { cliPage } from "./cli-page.ts";
 import { pagesWithExamples } from "./example-blocks.ts";
+import { sdkTypes } from "./sdk-types.ts";
 
-/** Every file that is made from another, by path. `npm run generate` writes them; a test fails when one is stale. */
+/** The generated files by path. `npm run generate` writes them; a test fails if a file is out of date. */
 export async function generatedFiles(): Promise<Record<string, string>> {
   return {
     "docs/openapi.json": `${JSON.stringify(openapiDocument("http://localhost:4000"), null, 2)}\n`,
     "docs/errors.md": errorsPage(),
     "docs/cli.md": cliPage(),
+    "packages/sdk/src/contract.ts": sdkTypes(),
     ...(await ofMigrations()),
     ...recipes(),
     ...pagesWithExamples(),
   };
 }
 
-/** One page for each identity provider that we know. */
+/** A page for each known identity provider. */
 const recipes = (): Record<string, string> =>
   Object.fromEntries(
     knownProviders.map((provider) => [`docs/guides/providers/${provider.key}.md`, recipeOf(provider)]),
@@ -137,7 +139,7 @@ const reasonRows = (): string =>
 
 const FROM_MIGRATIONS = "// Made by `npm run generate` from the migrations. Do not edit.\n\n";
 
-/** What the migrations end with, run one by one. */
+/** Runs all migrations and describes the tables that result. */
 async function ofMigrations(): Promise<Record<string, string>> {
   const storage = await connectStorage("sqlite::memory:");
   await migrate({ storage, clock: steadyClock() }, [...migrations]);
@@ -149,7 +151,7 @@ async function ofMigrations(): Promise<Record<string, string>> {
   return files;
 }
 
-/** The tables as the migrations make them on SQLite; the storage suite holds PostgreSQL to the same columns. */
+/** The types of the tables on SQLite; the storage tests check that PostgreSQL has the same columns. */
 async function tableTypes({ db }: Storage): Promise<string> {
   const names = await sql<{ name: string }>`
     select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by name`.execute(
@@ -169,7 +171,7 @@ async function tableTypes({ db }: Storage): Promise<string> {
   return `${FROM_MIGRATIONS}export type Tables = {\n${tables.join("\n")}\n};\n`;
 }
 
-/** In the order in which they were made, so that a table is there before its indexes. */
+/** The statements in the order of creation, so a table precedes its indexes. */
 async function newSqlite({ db }: Storage): Promise<string> {
   const made = await sql<{ sql: string }>`
     select sql from sqlite_master where sql is not null and name not like 'sqlite_%' order by rowid`.execute(

@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
- * Installs the packages of the examples, or of those that are named: `npm run examples -- next html`. @latchkey/sdk is built, packed and
- * handed out from here, as it would come from a registry; everything else comes from the registry that npm is configured with.
- * `--lock` rewrites the lock files after a package.json has changed.
+ * Installs the packages of all examples, or of the named examples: `npm run examples -- next html`. This program builds
+ * and packs @latchkey/sdk and serves it to npm as a registry does; all other packages come from npm's configured
+ * registry. `--lock` rewrites the lock files after a change of a package.json.
  */
 const root = fileURLToPath(new URL("..", import.meta.url));
 const all = readdirSync(join(root, "examples"), { withFileTypes: true })
@@ -70,18 +70,18 @@ async function install(name: string): Promise<void> {
     cwd: folder,
     stdio: ["ignore", "pipe", "inherit"],
   });
-  let said = "";
+  let output = "";
   npm.stdout.on("data", (chunk) => {
-    said += chunk;
+    output += chunk;
   });
   const code = await new Promise((resolve) => npm.once("exit", resolve));
-  if (code !== 0) throw new Error(`npm failed in examples/${name}\n${said}`);
-  if (isLocking) forgetOurs(lock);
-  console.log(`examples/${name}: ${said.trim()}`);
+  if (code !== 0) throw new Error(`npm failed in examples/${name}\n${output}`);
+  if (isLocking) dropIntegrity(lock);
+  console.log(`examples/${name}: ${output.trim()}`);
 }
 
-/** The SDK in this repository changes with every commit, so the lock says its version and not its digest. */
-function forgetOurs(lock: string): void {
+/** Removes the digest of the SDK from the lock file, because the SDK changes with every commit. */
+function dropIntegrity(lock: string): void {
   const contents = JSON.parse(readFileSync(lock, "utf8"));
   delete contents.packages["node_modules/@latchkey/sdk"].integrity;
   writeFileSync(lock, `${JSON.stringify(contents, null, 2)}\n`);

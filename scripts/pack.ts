@@ -4,12 +4,17 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Writes the packages as they are published, `node scripts/pack.ts [folder]`, and prints their paths; `dist` unless a folder is given. */
+/**
+ * Writes the packages that are published and prints their paths: `node scripts/pack.ts [folder]`. The default folder is
+ * `dist`.
+ */
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 export const folderGiven = (): string => resolve(process.argv[2] ?? join(root, "dist"));
 
-/** The paths of the tarballs. The same commit gives the same bytes on every machine with the same Node and npm. */
+/**
+ * Gives the paths of the tarballs. The same commit gives the same bytes on every machine with the same Node and npm.
+ */
 export function packInto(folder: string): string[] {
   mkdirSync(folder, { recursive: true });
   return ["sdk", "server"].map((name) => {
@@ -27,7 +32,7 @@ export function packInto(folder: string): string[] {
   });
 }
 
-/** A tarball holds the modes of its files, and these depend on the umask of whoever builds it. */
+/** Sets the modes of all files, because a tarball contains the modes, which depend on the umask. */
 function setModes(folder: string): void {
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);

@@ -1,6 +1,8 @@
-// Does what a new user does, with npm 9, 10 and 11: clone, `npm ci`, `npm start`, a first answer, stop; a test; then
-// the same from the packed tarballs, with `npx latchkey dev`. `node scripts/prove-fresh.js [npm version …]`. Plain
-// JavaScript: this and npm run on the Node of the machine. To try another Node, put it first in PATH.
+// Takes the steps of a new user with npm 9, 10 and 11: clone, `npm ci`, `npm start`, a first answer, stop; a test; then
+// the same from the
+// packed tarballs, with `latchkey dev`. `node scripts/prove-fresh.js [npm version …]`. JavaScript, because this program
+// and npm run on the
+// machine's own Node. To use another Node, put it first in PATH.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
@@ -10,7 +12,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 const VERSIONS = ["9", "10", "11"];
-/** A start takes a second or two; a machine that is busy gets much longer. */
+/** A start takes two seconds, and much longer on a busy machine. */
 const PATIENCE_MS = 120_000;
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -23,7 +25,7 @@ try {
 }
 
 async function prove(wanted) {
-  // The npm that npx keeps for this version: npx itself must not be between npm and the service.
+  // The path of npm in npx's cache, because npx must not be a parent process of npm.
   const npm = run("npx", ["--yes", `--package=npm@${wanted}`, "-c", "command -v npm"], home).trim();
   const version = run(npm, ["--version"], home).trim();
   const clone = join(home, `npm-${version}`);
@@ -48,17 +50,18 @@ async function prove(wanted) {
 }
 
 /**
- * Starts it and waits for a first answer; then npm alone gets SIGTERM, and no process may be left. npm 9 ignores
- * SIGTERM and passes it to no other process, so there the whole group gets it, as a terminal sends Ctrl-C.
+ * Runs npm with `args`, waits for a first answer, sends SIGTERM to npm and checks that no process is left. npm 9
+ * ignores SIGTERM and does not pass it on, so with npm 9 the whole process group gets the signal, as from Ctrl-C in a
+ * terminal.
  */
 async function startAndStop({ npm, version, cwd }, ...args) {
   const port = await freePort();
   const env = { ...process.env, PORT: String(port) };
   const child = spawn(npm, args, { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
-  let said = "";
+  let output = "";
   for (const stream of [child.stdout, child.stderr])
     stream.on("data", (chunk) => {
-      said += chunk;
+      output += chunk;
     });
   const what = `npm ${args.join(" ")}`;
   try {
@@ -70,11 +73,11 @@ async function startAndStop({ npm, version, cwd }, ...args) {
     await until(`${what} leaves no process behind`, () => !isAnyLeft(child.pid));
   } catch (error) {
     if (isAnyLeft(child.pid)) process.kill(-child.pid, "SIGKILL");
-    throw new Error(`${error.message}\n${said}`);
+    throw new Error(`${error.message}\n${output}`);
   }
 }
 
-/** The child leads a group, in which all that npm starts is. */
+/** npm leads a process group with all processes that it starts. */
 function isAnyLeft(pid) {
   try {
     return process.kill(-pid, 0);

@@ -2,11 +2,11 @@ import { readFileSync, statSync } from "node:fs";
 import { join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Facts about the project that every published package repeats. The package.json of the root has them, and no other file. */
+/** The project's addresses, which every published package repeats. Only the package.json of the root contains them. */
 const root = fileURLToPath(new URL("..", import.meta.url));
 const { homepage, bugs, repository } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
-/** `directory`: where the package's sources are in the repository. */
+/** `directory` is the folder of the package's sources in the repository. */
 export const projectMetadata = (directory: string) => ({
   homepage,
   bugs: { url: bugs },
@@ -15,12 +15,12 @@ export const projectMetadata = (directory: string) => ({
 
 const repositoryUrl: string = repository.url.replace(/^git\+/, "").replace(/\.git$/, "");
 
-/** Names under .example belong to nobody (RFC 2606): the project has not been given an address yet. */
+/** False while the address is a placeholder: names under .example are reserved (RFC 2606). */
 export const isRepositoryKnown = !new URL(repositoryUrl).hostname.endsWith(".example");
 
 /**
- * The page as a package carries it: relative links lead to the same files in the repository, as they were at this version. Blocks of code
- * stay as they are. A link to a file that is not there ends the build.
+ * The page for a package: relative links become links to the same files in the repository at this version. Blocks of
+ * code are not changed. Throws if a linked file does not exist.
  */
 export function withAbsoluteLinks(page: string, version: string): string {
   const linkTo = (isPicture: boolean, target: string): string => {

@@ -6,8 +6,8 @@ import { isRepositoryKnown } from "./publishing.ts";
 import { billOfMaterials } from "./sbom.ts";
 
 /**
- * Writes what a release consists of, `node scripts/release.ts [folder]`: the packages, a bill of materials for each, and SHA256SUMS.
- * `dist` unless a folder is given. The folder is emptied first.
+ * Writes the files of a release: the packages, a bill of materials for each package, and SHA256SUMS. `node
+ * scripts/release.ts [folder]` empties the folder first; the default is `dist`.
  */
 const folder = folderGiven();
 rmSync(folder, { recursive: true, force: true });
@@ -24,4 +24,6 @@ const line = (path: string) =>
 writeFileSync(sums, files.map(line).join(""));
 for (const path of [...files, sums]) console.log(path);
 if (!isRepositoryKnown)
-  console.error("Before you publish: `homepage`, `bugs` and `repository` in package.json are examples.");
+  console.error(
+    "Before you publish: replace the example addresses `homepage`, `bugs` and `repository` in package.json.",
+  );

@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { PROGRAMS, type ProgramName } from "../packages/server/test/support/programs.ts";
 
 /**
- * `node scripts/with-programs.ts [program…] -- <command>` runs the command as on a machine that has, of the programs which tests start, only the
- * named ones: its PATH is one folder with a link to everything that ours has, but for the others.
+ * Runs a command as on a machine where only the named programs of the tests are installed: `node
+ * scripts/with-programs.ts [program…] -- <command>`. The command's PATH is one folder, with links to all files of the
+ * current PATH except the other programs of the tests.
  */
 const words = process.argv.slice(2);
 const at = words.indexOf("--");
@@ -26,10 +27,10 @@ const hidden = new Set(
 const folder = mkdtempSync(join(tmpdir(), "latchkey-path-"));
 const bin = join(folder, "bin");
 mkdirSync(bin);
-for (const place of (process.env.PATH ?? "").split(":").filter((path) => existsSync(path)))
-  for (const file of readdirSync(place))
-    if (!hidden.has(file) && !existsSync(join(bin, file)) && existsSync(join(place, file)))
-      symlinkSync(realpathSync(join(place, file)), join(bin, file));
+for (const path of (process.env.PATH ?? "").split(":").filter((folder) => existsSync(folder)))
+  for (const file of readdirSync(path))
+    if (!hidden.has(file) && !existsSync(join(bin, file)) && existsSync(join(path, file)))
+      symlinkSync(realpathSync(join(path, file)), join(bin, file));
 const { CI: _, ...env } = process.env;
 const done = spawnSync(command, args, { stdio: "inherit", env: { ...env, PATH: bin } });
 rmSync(folder, { recursive: true, force: true });

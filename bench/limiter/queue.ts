@@ -1,4 +1,4 @@
-/** What happens later, in the order of time; of two at the same time, the one that was planned first. */
+/** Runs planned events in the order of their times; events of the same time in the order of their planning. */
 export type Queue = {
   at(timeMs: number, event: () => void): void;
   run(untilMs: number, setTime: (ms: number) => void): void;

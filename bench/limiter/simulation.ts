@@ -3,15 +3,16 @@ import { capacityOf } from "../../packages/server/src/rate-limit/fair-share.ts";
 import { createLimiter, type Draw } from "../../packages/server/src/rate-limit/limiter.ts";
 import { createUseLog } from "../../packages/server/src/rate-limit/use-log.ts";
 import { createQueue, type Queue } from "./queue.ts";
+import { ASKERS, type Asker, createTally, type Tally, TOTAL_RESERVED } from "./tally.ts";
 
 /**
- * One store on many instances, second by second, with the limiter that the service runs and a network that is slow, loses and
- * stops. Nothing is measured: time is a number, chance has a seed, and the same seed gives the same figures anywhere.
+ * Simulates one store on many instances, with the service's own limiter and a network that delays and loses messages.
+ * Time is a number and random numbers have a seed, so the same seed gives the same figures on every machine.
  */
 export type Way = "exact" | "leased" | "divided" | "independent";
 export const WAYS: readonly Way[] = ["exact", "leased", "divided", "independent"];
 
-/** What the network does to a message, from `fromMs` on. `isAway`: none arrives. */
+/** The state of the network from `fromMs` on. `isAway`: no message arrives. */
 type Weather = { fromMs: number; delayMs: number; loss: number; isAway: boolean; name: string };
 
 export type Setting = {
@@ -22,42 +23,16 @@ export type Setting = {
   seed: number;
 };
 
-/** Who asks, and for how much a second. `steady`: never more than that in any second. */
-type Asker = { name: string; reserved: number; asks: number; isSteady: boolean };
+export type Outcome = Tally & { way: Way };
 
-export type Outcome = {
-  way: Way;
-  /** By second: how many were served, and how many asked. */
-  served: number[];
-  asked: number[];
-  /** Requests of keys that asked for no more than their floor, and were refused. */
-  floorsRefused: number;
-  /** Among keys that ask for the same without a reservation, by second: 1 is alike, 1/n is one for all. */
-  fairness: number[];
-  /** Of the keys that ask for little without a reservation: the part that was served. */
-  smallServed: number;
-  /** How long a request waited for its decision, by second. */
-  waitedP50Ms: number[];
-  waitedP99Ms: number[];
-  waitedMostMs: number;
-};
-
-/** No request waits longer than this for a decision from elsewhere. */
+/** The longest wait of a request for a decision of the central counter. */
 export const PATIENCE_MS = 50;
-/** One that is away is tried again so often by each instance. */
+/** The pause between two probes of one instance while the counter is away. */
 const PROBE_MS = 200;
 const LEASE = 5;
 const LEASE_MS = 1000;
 
-const ASKERS: readonly Asker[] = [
-  ...Array.from({ length: 9 }, (_, i) => ({ name: `floor ${i}`, reserved: 30, asks: 27, isSteady: true })),
-  { name: "greedy with a floor", reserved: 30, asks: 200, isSteady: false },
-  ...Array.from({ length: 5 }, (_, i) => ({ name: `flood ${i}`, reserved: 0, asks: 400, isSteady: false })),
-  ...Array.from({ length: 5 }, (_, i) => ({ name: `small ${i}`, reserved: 0, asks: 10, isSteady: true })),
-];
-const TOTAL_RESERVED = ASKERS.reduce((sum, { reserved }) => sum + reserved, 0);
-
-/** Numbers from 0 to 1 that only the seed decides (mulberry32). */
+/** Random numbers from 0 to 1 (mulberry32). */
 function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -78,7 +53,7 @@ type World = {
   newLimiter(): Limiter;
 };
 
-/** Decides about one request at one instance, now or later. */
+/** Decides a request at an instance. Calls `decided` at once, or later in simulated time. */
 type Decide = (instance: number, asker: Asker, decided: (isServed: boolean) => void) => void;
 
 export function simulate(way: Way, setting: Setting): Outcome {
@@ -107,7 +82,7 @@ export function simulate(way: Way, setting: Setting): Outcome {
   return { way, ...tally.end() };
 }
 
-/** A steady asker keeps its distance and trembles a little; others come by chance. */
+/** Requests of a steady key have equal gaps with a little jitter; those of other keys have random gaps. */
 function arrivalsOf({ asks, isSteady }: Asker, seconds: number, random: () => number): number[] {
   const gapMs = 1000 / asks;
   const times: number[] = [];
@@ -122,7 +97,7 @@ function arrivalsOf({ asks, isSteady }: Asker, seconds: number, random: () => nu
   return times.filter((atMs) => atMs < seconds * 1000);
 }
 
-/** The same figures for every request of a key; `pool` is what this limiter may give beyond floors. */
+/** The arguments of the limiter. `pool` is the number of requests a second beyond all floors. */
 const drawOf = ({ name, reserved }: Asker, pool: number): Draw => ({
   storeId: "store",
   keyId: name,
@@ -133,14 +108,16 @@ const drawOf = ({ name, reserved }: Asker, pool: number): Draw => ({
 
 const poolOf = ({ rateLimit }: Setting): number => rateLimit - TOTAL_RESERVED;
 
-/** Each for itself: every instance takes the store's whole limit for its own. */
+/** Every instance counts alone, with the whole limit of the store. */
 function independent(world: World): Decide {
   const limiters = eachInstance(world);
   const pool = poolOf(world.setting);
   return (instance, asker, decided) => decided(take(limiters[instance], asker, pool));
 }
 
-/** Floors whole everywhere, the pool cut into as many pieces as there are instances. */
+/**
+ * Every instance counts alone, with whole floors and its part of the pool: the pool divided by the number of instances.
+ */
 function divided(world: World): Decide {
   const limiters = eachInstance(world);
   const pool = poolOf(world.setting) / world.setting.instances;
@@ -153,8 +130,8 @@ const take = (limiter: Limiter | undefined, asker: Asker, pool: number): boolean
   (limiter as Limiter).take(drawOf(asker, pool)).allowed;
 
 /**
- * One limiter for all, asked over the network. One question that is not answered in time, and it is away for that instance, which
- * decides as `divided` does until a probe was answered.
+ * All instances ask one limiter over the network. After a question without an answer in time, the instance decides as
+ * `divided` does until the limiter answers a probe.
  */
 function exact(world: World): Decide {
   const { queue, nowMs, setting } = world;
@@ -163,7 +140,7 @@ function exact(world: World): Decide {
   const pool = poolOf(setting);
   const isAway = new Array<boolean>(setting.instances).fill(false);
 
-  /** `undefined`: no answer in time. What was given up here is not carried out there, once its time is over. */
+  /** Gives `undefined` if no answer comes in time. The limiter ignores a question that arrives after this time. */
   function ask<T>(work: () => T, answered: (answer: T | undefined) => void): void {
     const untilMs = nowMs() + PATIENCE_MS;
     let isOver = false;
@@ -176,7 +153,7 @@ function exact(world: World): Decide {
     carry(world, () => {
       if (nowMs() > untilMs) return;
       const answer = work();
-      // It may be lost on its way back: then it was counted there, and is decided here once more.
+      // If the answer is lost, the limiter has counted the request and the instance decides it again.
       carry(world, () => end(answer));
     });
   }
@@ -207,7 +184,7 @@ function exact(world: World): Decide {
   };
 }
 
-/** A message, which arrives later, or not at all. */
+/** Sends a message, which arrives later or is lost. */
 function carry({ queue, random, nowMs, setting }: World, arrive: () => void): void {
   const { delayMs, loss, isAway } = weatherAt(setting.weather, nowMs());
   const isLost = random() < loss;
@@ -221,8 +198,9 @@ export const weatherAt = (weather: readonly Weather[], timeMs: number): Weather 
 type Lease = { left: number; untilMs: number; isAsking: boolean; waiting: ((isServed: boolean) => void)[] };
 
 /**
- * Floors whole everywhere; the pool is lent in fives, and what an instance has not used after a second is lost. It asks when
- * it has none, once at a time, and refuses whoever finds none in time.
+ * Every instance counts floors alone and borrows from the pool, five requests at a time. Unused requests of a loan are
+ * lost after a second. An instance without a loan asks for one, and refuses the requests for which no loan arrives in
+ * time.
  */
 function leased(world: World): Decide {
   const { queue, nowMs, setting } = world;
@@ -264,7 +242,7 @@ function leased(world: World): Decide {
 
   return (instance, asker, decided) => {
     fill(central, nowMs());
-    // With no pool at all the limiter gives what the floor has, and nothing else.
+    // With a pool of 0 the limiter serves requests within the floor only.
     if (asker.reserved > 0 && take(floors[instance], asker, 0)) return decided(true);
     const lease = leases[instance] as Lease;
     if (use(lease)) return decided(true);
@@ -272,53 +250,3 @@ function leased(world: World): Decide {
     ask(lease);
   };
 }
-
-function createTally(seconds: number) {
-  const zeros = () => new Array<number>(seconds).fill(0);
-  const [served, asked] = [zeros(), zeros()];
-  const floods = ASKERS.filter(({ name }) => name.startsWith("flood"));
-  const byFlood = new Map(floods.map(({ name }) => [name, zeros()]));
-  const small = { asked: 0, served: 0 };
-  const waited: number[][] = Array.from({ length: seconds }, () => []);
-  let floorsRefused = 0;
-  let waitedMostMs = 0;
-  return {
-    note(asker: Asker, atMs: number, decidedMs: number, isServed: boolean): void {
-      const second = Math.floor(atMs / 1000);
-      const add = (counts: number[] | undefined) => {
-        if (counts) counts[second] = (counts[second] as number) + 1;
-      };
-      add(asked);
-      waited[second]?.push(decidedMs - atMs);
-      waitedMostMs = Math.max(waitedMostMs, decidedMs - atMs);
-      if (asker.name.startsWith("small")) small.asked++;
-      if (!isServed && asker.isSteady && asker.reserved > 0) floorsRefused++;
-      if (!isServed) return;
-      add(served);
-      add(byFlood.get(asker.name));
-      if (asker.name.startsWith("small")) small.served++;
-    },
-    end: (): Omit<Outcome, "way"> => ({
-      served,
-      asked,
-      floorsRefused,
-      fairness: served.map((_, second) =>
-        jain([...byFlood.values()].map((counts) => counts[second] as number)),
-      ),
-      smallServed: small.served / small.asked,
-      waitedP50Ms: waited.map((times) => quantile(times, 0.5)),
-      waitedP99Ms: waited.map((times) => quantile(times, 0.99)),
-      waitedMostMs,
-    }),
-  };
-}
-
-/** Jain's index. */
-function jain(values: number[]): number {
-  const sum = values.reduce((all, value) => all + value, 0);
-  const squares = values.reduce((all, value) => all + value * value, 0);
-  return squares === 0 ? 1 : (sum * sum) / (values.length * squares);
-}
-
-const quantile = (values: number[], part: number): number =>
-  values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * part)] ?? 0;

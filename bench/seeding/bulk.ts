@@ -1,18 +1,21 @@
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import pg from "pg";
 
-/** Fills tables by inserts of many rows, without the API. Not durable while it runs: what fails is begun anew. */
+/**
+ * Inserts many rows at a time, without the API and without waiting for the disk: a failed seeding starts again on a new
+ * database.
+ */
 export type Bulk = {
-  /** All rows have the same members, which are the columns. */
+  /** The members of the first row are the columns of all rows. */
   insert(table: string, rows: readonly object[]): Promise<void>;
-  /** As the database would be after some time of service. */
+  /** Brings the database into the state of a database in service: a checkpoint on SQLite, statistics on PostgreSQL. */
   finish(): Promise<void>;
 };
 
 export const openBulk = async (databaseUrl: string): Promise<Bulk> =>
   databaseUrl.startsWith("sqlite:") ? onSqlite(databaseUrl.slice("sqlite:".length)) : onPostgres(databaseUrl);
 
-/** At most so many values in one statement; SQLite allows 32,766 and PostgreSQL 65,535. */
+/** Values in one statement. SQLite allows 32,766, PostgreSQL 65,535. */
 const MOST_VALUES = 30_000;
 
 type Statement = { sql: string; values: SQLInputValue[] };
@@ -59,7 +62,7 @@ async function onPostgres(url: string): Promise<Bulk> {
         await client.query(sql, values);
     },
     async finish() {
-      // What autovacuum does by itself within minutes.
+      // Autovacuum does this within minutes.
       await client.query("vacuum analyze");
       await client.end();
     },

@@ -4,16 +4,22 @@ import { hashSecret, newCredential } from "../../packages/server/src/lib/secrets
 import { referenceOf } from "../../packages/server/src/sign-on-records/reference.ts";
 import type { Tables } from "../../packages/server/src/storage/tables.ts";
 
-/** Rows as a store in service has them: many people, names that repeat, times over months, most sign-ons good. */
+/** Rows of a store in service: many customers, repeated names, times over months, mostly successful sign-ons. */
 
 const DAY_MS = 86_400_000;
 
-export type Place = { storeId: string; realmId: string; profileId: string; issuer: string; now: number };
+export type SeededStore = {
+  storeId: string;
+  realmId: string;
+  profileId: string;
+  issuer: string;
+  now: number;
+};
 
-/** Which one of how many. */
+/** Row `index` of `of` rows. */
 export type Nth = { index: number; of: number };
 
-/** A UUIDv7 of that moment, so that rows lie in the tables as they do when they are made one by one. */
+/** A UUIDv7 of this time, so that rows have the same order in the tables as rows of a running service. */
 export function idAt(ms: number): string {
   const bytes = randomBytes(16);
   bytes.writeUIntBE(Math.floor(ms), 0, 6);
@@ -31,15 +37,15 @@ const LAST = "Lovelace Hopper Turing Dijkstra Liskov Knuth Allen Thompson Hamilt
 const MAIL = ["mail.example", "post.example", "inbox.example", "shop.example"];
 const pick = <T>(from: readonly T[], index: number): T => from[index % from.length] as T;
 
-/** Evenly over the days that have passed. */
+/** The time of a row, with all rows spread evenly over the last `days` days. */
 const spread = (now: number, days: number, { index, of }: Nth): number =>
   Math.floor(now - days * DAY_MS + ((index + 0.5) / of) * days * DAY_MS);
 
-/** Of nothing that anybody knows. */
+/** No password has this hash. */
 const PASSWORD_HASH = `$argon2id$v=19$m=19456,t=2,p=1$${"A".repeat(22)}$${"A".repeat(43)}`;
 
-/** Every tenth has a password; every third is known to another system, too. */
-export function customerRow({ storeId, now }: Place, nth: Nth) {
+/** Every tenth customer has a password, every third an external reference. */
+export function customerRow({ storeId, now }: SeededStore, nth: Nth) {
   const { index } = nth;
   const first = pick(FIRST, index);
   const last = pick(LAST, Math.floor(index / FIRST.length));
@@ -61,17 +67,17 @@ export function customerRow({ storeId, now }: Place, nth: Nth) {
   } satisfies Partial<Tables["customers"]>;
 }
 
-/** The person `seeded-…` of the benchmark's identity provider. */
+/** The subject that the benchmark's identity provider gives to the person `seeded-…`. */
 const subjectOf = (customer: number): string => `subject-seeded-${customer}`;
 
-export function identityRow(place: Place, customerId: string, nth: Nth) {
-  const at = spread(place.now, 180, nth);
+export function identityRow(store: SeededStore, customerId: string, nth: Nth) {
+  const at = spread(store.now, 180, nth);
   return {
     id: idAt(at),
-    store_id: place.storeId,
-    realm_id: place.realmId,
-    profile_id: place.profileId,
-    issuer: place.issuer,
+    store_id: store.storeId,
+    realm_id: store.realmId,
+    profile_id: store.profileId,
+    issuer: store.issuer,
     client_id: "the-store",
     subject: subjectOf(nth.index),
     customer_id: customerId,
@@ -79,15 +85,15 @@ export function identityRow(place: Place, customerId: string, nth: Nth) {
   } satisfies Partial<Tables["customer_identities"]>;
 }
 
-/** Made within the last twelve hours, good for the next twelve at least. */
-export function tokenRow(place: Place, customer: { id: string; index: number }, nth: Nth) {
-  const at = spread(place.now, 0.5, nth);
+/** Created within the last twelve hours, valid for at least twelve more. */
+export function tokenRow(store: SeededStore, customer: { id: string; index: number }, nth: Nth) {
+  const at = spread(store.now, 0.5, nth);
   return {
     id: idAt(at),
-    store_id: place.storeId,
+    store_id: store.storeId,
     customer_id: customer.id,
     mechanism: "oidc",
-    profile_id: place.profileId,
+    profile_id: store.profileId,
     profile_name: "Bench",
     subject: subjectOf(customer.index),
     idp_session: null,
@@ -101,27 +107,27 @@ const CHECKS = JSON.stringify(
   CHECKED.map((what) => ({
     check: `id_token.${what}`,
     passed: true,
-    expected: "as it is",
-    found: "as it is",
+    expected: "the same",
+    found: "the same",
   })),
 );
 
-/** Of 25, one has failed and one expired. */
+/** In 25 sign-ons, one has failed and one has expired. */
 function outcomeOf({ index }: Nth): [outcome: string, reason: string | null] {
   if (index % 25 === 0) return ["failed", "id_token.nonce"];
   return index % 25 === 1 ? ["expired", "code_expired"] : ["exchanged", null];
 }
 
-/** Over the 29 days that records are kept. */
-export function signOnRow(place: Place, customerId: string, nth: Nth) {
-  const at = spread(place.now, 29, nth);
+/** Within the last 29 days, because records live for 30. */
+export function signOnRow(store: SeededStore, customerId: string, nth: Nth) {
+  const at = spread(store.now, 29, nth);
   const id = idAt(at);
   const [outcome, reason] = outcomeOf(nth);
   return {
     id,
-    store_id: place.storeId,
-    realm_id: place.realmId,
-    profile_id: place.profileId,
+    store_id: store.storeId,
+    realm_id: store.realmId,
+    profile_id: store.profileId,
     profile_name: "Bench",
     reference: referenceOf(id),
     outcome,
@@ -135,7 +141,7 @@ export function signOnRow(place: Place, customerId: string, nth: Nth) {
   } satisfies Partial<Tables["sign_ons"]>;
 }
 
-/** Without a reservation, as most keys are, and with one secret. */
+/** A key without a reservation, and its secret. */
 export function keyRows(storeId: string, now: number, nth: Nth) {
   const at = spread(now, 180, nth);
   const made = { id: idAt(at), client_id: newCredential("lkid"), client_secret: newCredential("lksk") };

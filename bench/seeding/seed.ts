@@ -1,4 +1,4 @@
-import type { Made } from "../../e2e/running.ts";
+import type { Made } from "../../e2e/support/running.ts";
 import { steadyClock } from "../../packages/server/src/lib/clock.ts";
 import { createKeyring } from "../../packages/server/src/lib/keyring.ts";
 import { seal } from "../../packages/server/src/lib/seal.ts";
@@ -10,30 +10,33 @@ import {
   identityRow,
   keyRows,
   type Nth,
-  type Place,
+  type SeededStore,
   signOnRow,
   storeRows,
   tokenRow,
 } from "./rows.ts";
 
-/** How many of each. Customers, sign-ons, tokens and keys are all in the first store; the others have a key each. */
+/** The number of rows. The first store has all customers, sign-ons, tokens and keys; each other store has one key. */
 export type Counts = { customers: number; signOns: number; tokens: number; keys: number; stores: number };
 
 type Seeded = Made & { profileId: string; samples: Samples };
 
-/** Some of what was made, evenly over all of it, for asking about. */
+/** Some of the seeded rows, at equal distances, for requests about them. */
 export type Samples = {
   customers: { id: string; name: string; email: string }[];
   signOns: { id: string; reference: string }[];
   keys: string[];
-  /** Whom the benchmark's identity provider knows as `seeded-…`. */
+  /** Names of persons at the benchmark's identity provider: `seeded-…`. */
   people: string[];
 };
 
 type Options = {
   databaseUrl: string;
   counts: Counts;
-  /** With it, the store gets an identity provider at `issuer`, whose identities the customers are. */
+  /**
+   * With a master key the store gets a profile of the identity provider at `issuer`, at which all customers have
+   * identities.
+   */
   masterKey?: string | undefined;
   issuer?: string;
   onProgress?(table: string, rows: number): void;
@@ -45,7 +48,7 @@ const SAMPLES = 50;
 export const rowsOf = ({ customers, signOns, tokens, keys, stores }: Counts): number =>
   2 * customers + signOns + tokens + 2 * keys + 5 * stores;
 
-/** Fills a new database. One that holds anything is left alone. */
+/** Fills a new database. Throws if the database has stores. */
 export async function seed(options: Options): Promise<Seeded> {
   const { databaseUrl, counts, masterKey, issuer = "https://login.example", onProgress } = options;
   await refuseFilled(databaseUrl);
@@ -58,10 +61,10 @@ export async function seed(options: Options): Promise<Seeded> {
   };
   const now = Date.now();
   const { storeId, realmId } = await insertStores(deps, now, counts.stores);
-  const place: Place = { storeId, realmId, profileId: idAt(now), issuer, now };
-  if (masterKey !== undefined) await insertProfile(deps, place, masterKey);
-  const keys = await insertKeys(deps, place, counts.keys);
-  const customers = await insertCustomers(deps, place, counts.customers);
+  const store: SeededStore = { storeId, realmId, profileId: idAt(now), issuer, now };
+  if (masterKey !== undefined) await insertProfile(deps, store, masterKey);
+  const keys = await insertKeys(deps, store, counts.keys);
+  const customers = await insertCustomers(deps, store, counts.customers);
   const customerOf = ({ index }: Nth) => {
     const of = index % counts.customers;
     return { id: customers.ids[of] as string, index: of };
@@ -69,12 +72,12 @@ export async function seed(options: Options): Promise<Seeded> {
   await inBatches(counts.tokens, (some) =>
     deps.insert(
       "customer_tokens",
-      some.map((nth) => tokenRow(place, customerOf(nth), nth)),
+      some.map((nth) => tokenRow(store, customerOf(nth), nth)),
     ),
   );
   const signOns = createSamples<Samples["signOns"][number]>(counts.signOns);
   await inBatches(counts.signOns, (some) => {
-    const rows = some.map((nth) => signOnRow(place, customerOf(nth).id, nth));
+    const rows = some.map((nth) => signOnRow(store, customerOf(nth).id, nth));
     for (const [at, { id, reference }] of rows.entries()) signOns.offer(some[at] as Nth, { id, reference });
     return deps.insert("sign_ons", rows);
   });
@@ -82,7 +85,7 @@ export async function seed(options: Options): Promise<Seeded> {
   return {
     store: { id: storeId },
     application_key: keys.first,
-    profileId: place.profileId,
+    profileId: store.profileId,
     samples: { customers: customers.some, people: customers.people, signOns: signOns.kept, keys: keys.some },
   };
 }
@@ -96,44 +99,39 @@ async function refuseFilled(databaseUrl: string): Promise<void> {
 
 type Deps = Pick<Bulk, "insert">;
 
-async function insertStores({ insert }: Deps, now: number, count: number) {
+/** Inserts rows of several tables, in the order of the members. */
+async function insertAll({ insert }: Deps, tables: Record<string, readonly object[]>): Promise<void> {
+  for (const [table, rows] of Object.entries(tables)) await insert(table, rows);
+}
+
+const keyTables = (made: readonly ReturnType<typeof keyRows>[]) => ({
+  application_keys: made.map(({ key }) => key),
+  application_key_secrets: made.map(({ secret }) => secret),
+});
+
+async function insertStores(deps: Deps, now: number, count: number) {
   const first = storeRows(now, { index: 0, of: 1 });
   await inBatches(count, async (some) => {
     const made = some.map((nth) => (nth.index === 0 ? first : storeRows(now, nth)));
-    await insert(
-      "stores",
-      made.map(({ store }) => store),
-    );
-    await insert(
-      "authentication_realms",
-      made.map(({ realm }) => realm),
-    );
-    await insert(
-      "customer_authentication_settings",
-      made.map(({ settings }) => settings),
-    );
     const others = made.filter((store) => store !== first);
-    const keys = others.map(({ storeId }) => keyRows(storeId, now, { index: 0, of: 1 }));
-    await insert(
-      "application_keys",
-      keys.map(({ key }) => key),
-    );
-    await insert(
-      "application_key_secrets",
-      keys.map(({ secret }) => secret),
-    );
+    await insertAll(deps, {
+      stores: made.map(({ store }) => store),
+      authentication_realms: made.map(({ realm }) => realm),
+      customer_authentication_settings: made.map(({ settings }) => settings),
+      ...keyTables(others.map(({ storeId }) => keyRows(storeId, now, { index: 0, of: 1 }))),
+    });
   });
   return first;
 }
 
-async function insertProfile({ insert }: Deps, place: Place, masterKey: string): Promise<void> {
-  const { profileId, issuer, now } = place;
+async function insertProfile({ insert }: Deps, store: SeededStore, masterKey: string): Promise<void> {
+  const { profileId, issuer, now } = store;
   const keyring = createKeyring([Buffer.from(masterKey, "base64url")]);
   await insert("oidc_profiles", [
     {
       id: profileId,
-      store_id: place.storeId,
-      realm_id: place.realmId,
+      store_id: store.storeId,
+      realm_id: store.realmId,
       name: "Bench",
       discovery_url: `${issuer}/.well-known/openid-configuration`,
       client_id: "the-store",
@@ -147,45 +145,37 @@ async function insertProfile({ insert }: Deps, place: Place, masterKey: string):
   ]);
 }
 
-async function insertKeys({ insert }: Deps, { storeId, now }: Place, count: number) {
+async function insertKeys(deps: Deps, { storeId, now }: SeededStore, count: number) {
   let first: Made["application_key"] | undefined;
   const samples = createSamples<string>(count);
   await inBatches(count, async (some) => {
     const all = some.map((nth) => keyRows(storeId, now, nth));
     first ??= all[0]?.made;
     for (const [at, { made }] of all.entries()) samples.offer(some[at] as Nth, made.id);
-    await insert(
-      "application_keys",
-      all.map(({ key }) => key),
-    );
-    await insert(
-      "application_key_secrets",
-      all.map(({ secret }) => secret),
-    );
+    await insertAll(deps, keyTables(all));
   });
   return { first: first as Made["application_key"], some: samples.kept };
 }
 
-async function insertCustomers({ insert }: Deps, place: Place, count: number) {
+async function insertCustomers(deps: Deps, store: SeededStore, count: number) {
   const ids: string[] = [];
   const samples = createSamples<Samples["customers"][number]>(count);
   const people = createSamples<string>(count);
   await inBatches(count, async (some) => {
-    const rows = some.map((nth) => customerRow(place, nth));
-    for (const [at, { id, name, email }] of rows.entries()) {
+    const customers = some.map((nth) => customerRow(store, nth));
+    for (const [at, { id, name, email }] of customers.entries()) {
+      const nth = some[at] as Nth;
       ids.push(id);
-      samples.offer(some[at] as Nth, { id, name, email });
-      people.offer(some[at] as Nth, `seeded-${some[at]?.index}`);
+      samples.offer(nth, { id, name, email });
+      people.offer(nth, `seeded-${nth.index}`);
     }
-    await insert("customers", rows);
-    await insert(
-      "customer_identities",
-      some.map((nth) => identityRow(place, ids[nth.index] as string, nth)),
-    );
+    const customer_identities = some.map((nth) => identityRow(store, ids[nth.index] as string, nth));
+    await insertAll(deps, { customers, customer_identities });
   });
   return { ids, some: samples.kept, people: people.kept };
 }
 
+/** Keeps up to SAMPLES of the offered values, at equal distances. */
 function createSamples<T>(of: number) {
   const every = Math.max(1, Math.floor(of / SAMPLES));
   const kept: T[] = [];

@@ -4,7 +4,7 @@ import { knownShopper, newShopper } from "./sign-on.ts";
 import type { Workload } from "./workload.ts";
 import { accessToken, passwordSignIn, putKey } from "./writes.ts";
 
-/** In the order of the table. The parts of a sign-on come before the whole, which is slow and warms up what it is made of slowly. */
+/** In the order of the table. The parts of a sign-on come first, because they warm up faster than the slow whole. */
 export const workloads: readonly Workload[] = [
   authorize,
   callback,

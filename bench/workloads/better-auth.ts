@@ -1,8 +1,8 @@
-import type { HttpClient } from "../http-client.ts";
+import type { HttpClient } from "../load/http-client.ts";
 import { SHOP, signInAtIdp } from "./steps.ts";
 import { expectAnswer, source, type Target } from "./workload.ts";
 
-/** The same sign-on through better-auth: two requests of the browser, and a session in a cookie at the end. */
+/** The same sign-on through better-auth: two requests of the browser, then a session cookie. */
 export async function signOnWithBetterAuth(
   client: HttpClient,
   { url, idp }: Target,

@@ -1,8 +1,8 @@
-import { codeOfOidcProvider, redeemAtOidcProvider } from "./oidc-provider.ts";
+import { codeOfBroker, redeemAtOidcProvider } from "./brokers.ts";
 import { begin, comeBack, goToIdp, newPerson, redeem } from "./steps.ts";
 import { drive, type Workload } from "./workload.ts";
 
-/** The three requests of a sign-on that reach us, each alone. What comes before is done before the clock runs. */
+/** Each request of a sign-on alone. The requests before it are made before the measurement begins. */
 
 export const authorize: Workload = {
   name: "authorize",
@@ -14,7 +14,7 @@ export const authorize: Workload = {
 
 export const callback: Workload = {
   name: "callback",
-  means: "a browser comes back: code exchanged, ID token verified, our own code given",
+  means: "the browser returns: code exchanged, ID token verified, a code of Latchkey issued",
   others: [],
   goals: [{ against: "limit", share: 0.5 }],
   concurrency: 8,
@@ -38,7 +38,7 @@ export const redeemAlone: Workload = {
   drive: (target) =>
     target.contestant === "oidc-provider"
       ? drive({
-          stock: (client) => codeOfOidcProvider(client, target, newPerson()),
+          stock: (client) => codeOfBroker(client, target, newPerson()),
           operate: (client, withCode) => redeemAtOidcProvider(client, target, withCode),
         })
       : drive({

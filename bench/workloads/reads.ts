@@ -1,16 +1,20 @@
 import { bearer, drive, expectAnswer, source, type Target, type Workload } from "./workload.ts";
 
-type Read = { path(target: Target): string; headers(target: Target): Record<string, string>; says: string };
+type ReadRequest = {
+  path(target: Target): string;
+  headers(target: Target): Record<string, string>;
+  includes: string;
+};
 
 const reading =
-  ({ path, headers, says }: Read): Workload["drive"] =>
+  ({ path, headers, includes }: ReadRequest): Workload["drive"] =>
   (target) =>
     drive({
       async operate(client) {
         expectAnswer(
           await client.send({ url: target.url + path(target), headers: headers(target) }),
           200,
-          says,
+          includes,
         );
       },
     });
@@ -25,7 +29,7 @@ export const readSettings: Workload = {
   drive: reading({
     path: () => "/v2/customer-authentication-settings",
     headers: ({ implicitToken }) => bearer(implicitToken),
-    says: '"type":"customer-authentication-settings"',
+    includes: '"type":"customer-authentication-settings"',
   }),
 };
 
@@ -36,7 +40,7 @@ export const readProviders: Workload = {
   drive: reading({
     path: ({ realmId }) => `/v2/authentication-realms/${realmId}/oidc-profiles`,
     headers: ({ implicitToken }) => bearer(implicitToken),
-    says: '"type":"oidc-profile"',
+    includes: '"type":"oidc-profile"',
   }),
 };
 
@@ -47,7 +51,7 @@ export const readKey: Workload = {
   drive: reading({
     path: ({ keyId }) => `/v2/application-keys/${keyId}`,
     headers: backOffice,
-    says: '"type":"application_key"',
+    includes: '"type":"application_key"',
   }),
 };
 
@@ -61,7 +65,7 @@ export const readOwnCustomer: Workload = {
       ? reading({
           path: () => "/api/auth/get-session",
           headers: ({ customer }) => ({ Cookie: customer.token, ...source() }),
-          says: '"email":"person-',
+          includes: '"email":"person-',
         })(target)
       : reading({
           path: ({ customer }) => `/v2/customers/${customer.id}`,
@@ -69,6 +73,6 @@ export const readOwnCustomer: Workload = {
             ...bearer(implicitToken),
             "X-Customer-Token": customer.token,
           }),
-          says: '"type":"customer"',
+          includes: '"type":"customer"',
         })(target),
 };

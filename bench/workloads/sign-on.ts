@@ -1,10 +1,12 @@
 import { signOnWithBetterAuth } from "./better-auth.ts";
-import { signOnWithDex } from "./dex.ts";
-import { signOnWithOidcProvider } from "./oidc-provider.ts";
+import { codeOfBroker, redeemAtOidcProvider, signOnWithDex } from "./brokers.ts";
 import { comeBack, goToIdp, knownPerson, newPerson, redeem } from "./steps.ts";
 import { drive, type Workload } from "./workload.ts";
 
-/** authorize, the identity provider, callback, redeem: four requests, and what they cost the one server in the middle. */
+/**
+ * A whole sign-on: authorize, identity provider, callback, redeem. Only the cost of the server in the middle is
+ * measured.
+ */
 const signOn =
   (person: () => string): Workload["drive"] =>
   (target) =>
@@ -12,7 +14,7 @@ const signOn =
       async operate(client) {
         if (target.contestant === "better-auth") await signOnWithBetterAuth(client, target, person());
         else if (target.contestant === "oidc-provider")
-          await signOnWithOidcProvider(client, target, person());
+          await redeemAtOidcProvider(client, target, await codeOfBroker(client, target, person()));
         else if (target.contestant === "dex-memory" || target.contestant === "dex-sqlite")
           await signOnWithDex(client, target, person());
         else await redeem(client, target, await comeBack(client, await goToIdp(client, target, person())));
@@ -32,13 +34,13 @@ const common = {
 export const newShopper: Workload = {
   ...common,
   name: "sign-on, new shopper",
-  means: "a whole sign-on of somebody who was never there: authorize, identity provider, callback, redeem",
+  means: "a whole sign-on of a new shopper: authorize, identity provider, callback, redeem",
   drive: signOn(newPerson),
 };
 
 export const knownShopper: Workload = {
   ...common,
   name: "sign-on, known shopper",
-  means: "the same for somebody who comes again",
+  means: "the same for a shopper who signs on again",
   drive: signOn(knownPerson),
 };

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { HttpClient } from "../http-client.ts";
+import type { HttpClient } from "../load/http-client.ts";
 import { bearer, expectAnswer, source, type Target } from "./workload.ts";
 
-/** A sign-on through Latchkey, step by step, as a shopper's browser and the storefront behind it make it. */
+/** The steps of a sign-on through Latchkey: the requests of a shopper's browser and of the storefront's server. */
 
 export const SHOP = "https://shop.example/signed-in";
 
@@ -27,7 +27,7 @@ export async function begin(client: HttpClient, target: Target): Promise<Begun> 
   return { atIdp, cookie: answer.cookies(), verifier };
 }
 
-/** The person says who they are, at the identity provider, which sends the browser back. */
+/** Signs the person in at the identity provider. Gives the URL to which the provider redirects the browser. */
 export async function signInAtIdp(client: HttpClient, atIdp: string, person: string): Promise<string> {
   const answer = await client.send({ url: `${atIdp}&person=${person}` });
   return expectAnswer(answer, 302).header("location") ?? "";
@@ -67,7 +67,7 @@ export async function redeem(
   expectAnswer(answer, 200, '"customer_id":');
 }
 
-/** What a client of an ordinary provider asks `authorize` for; oidc-provider and dex are such. */
+/** The authorization request that oidc-provider and dex expect from a client. */
 export const codeRequest = (verifier: string): URLSearchParams =>
   new URLSearchParams({
     client_id: "shop",
@@ -84,7 +84,7 @@ let made = 0;
 let visits = 0;
 const KNOWN = 20;
 
-/** Somebody who was never there. */
+/** A person without an earlier sign-on. */
 export const newPerson = (): string => `${run}-${process.pid}-${++made}`;
-/** One of a few who come again and again. */
+/** The next of 20 persons who sign on again and again. */
 export const knownPerson = (): string => `known-${++visits % KNOWN}`;

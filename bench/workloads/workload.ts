@@ -1,7 +1,7 @@
-import type { Answer, HttpClient } from "../http-client.ts";
+import type { Answer, HttpClient } from "../load/http-client.ts";
 import type { Samples } from "../seeding/seed.ts";
 
-/** Whom a workload is sent to: a running server, and what has to be known of it to speak with it. */
+/** A running server, and the ids and secrets that requests to it need. */
 export type Target = {
   contestant: Contestant;
   url: string;
@@ -12,11 +12,11 @@ export type Target = {
   keyId: string;
   clientId: string;
   clientSecret: string;
-  /** Of the grant client_credentials. */
+  /** From the grant client_credentials. */
   accessToken: string;
   implicitToken: string;
   customer: { id: string; token: string; email: string; password: string };
-  /** Of a database that was seeded: some of what is in it. */
+  /** Some rows of a seeded database. */
   samples?: Samples;
 };
 
@@ -32,45 +32,48 @@ export type Contestant =
   | "dex-sqlite";
 export type Engine = "sqlite" | "postgres";
 
-/** One kind of request, or a chain of them, that is sent over and over. A wrong answer throws, and fails the run. */
+/** A request, or a chain of requests, that is sent again and again. A wrong answer throws and ends the run. */
 export type Workload = {
   name: string;
-  /** What it stands for, for whoever reads the table. */
+  /** For readers of the results. */
   means: string;
-  /** Servers to compare with, beside the limit, which every workload has. Those without a database run once. */
+  /** Contestants besides Latchkey and the limit. */
   others: readonly Contestant[];
   goals?: readonly Goal[];
   concurrency: number;
-  /** Something is written after the answer: the clock runs until that is done. */
+  /** The service writes something after the answer; the round includes these writes. */
   isRecorded?: true;
-  /** So many in a round, where each needs something that is made beforehand; otherwise what fits into its time. */
+  /** Operations in a round, for a workload with a stock. Without `count` a round has a length in seconds. */
   count?: number;
   drive(target: Target): Drive;
 };
 
-/** At least this share of the other's operations per CPU second: 0.6 is 60 %, 3.5 is three and a half times as many. */
+/**
+ * Latchkey should reach at least this share of the contestant's operations per CPU second: 0.6 is 60 %, 3.5 is 3.5
+ * times as many.
+ */
 export type Goal = { against: Contestant; share: number };
 
 export type Drive<T = unknown> = {
-  /** What one operation needs, made before the clock runs. */
+  /** Makes the input of one operation before the measurement begins. */
   stock?(client: HttpClient): Promise<T>;
   operate(client: HttpClient, stocked: T): Promise<void>;
 };
 
-/** Keeps what `stock` makes and what `operate` takes the same type. */
+/** Checks that `operate` takes the type that `stock` makes. */
 export const drive = <T>(of: Drive<T>): Drive => of as Drive;
 
-/** The answer, if it has the right status and says what such an answer says. */
-export function expectAnswer(answer: Answer, status: number, says = ""): Answer {
-  if (answer.status === status && answer.body.includes(says)) return answer;
+/** Throws unless the answer has this status and its body includes `text`. */
+export function expectAnswer(answer: Answer, status: number, text = ""): Answer {
+  if (answer.status === status && answer.body.includes(text)) return answer;
   throw new Error(
-    `expected ${status} with ${JSON.stringify(says)}, got ${answer.status}: ${answer.body.slice(0, 500)}`,
+    `expected ${status} with ${JSON.stringify(text)}, got ${answer.status}: ${answer.body.slice(0, 500)}`,
   );
 }
 
 let visits = 0;
 
-/** Each visit from another address, as behind a proxy: the limits for one source are not what is measured. */
+/** A header with another address for every request, so that no limit per source refuses a request. */
 export function source(): Record<string, string> {
   visits = (visits + 1) % 16_384;
   return { "X-Forwarded-For": `10.9.${visits >> 8}.${visits & 255}` };

@@ -1,6 +1,6 @@
 import { keyAnswer as answerOfKey } from "../../packages/server/src/application-keys/resource.ts";
-import { fromRow as customerOf } from "../../packages/server/src/customers/customer.ts";
-import { presentCustomer } from "../../packages/server/src/customers/resource.ts";
+import { customerOf } from "../../packages/server/src/customers/customer.ts";
+import { customerAnswer as answerOfCustomer } from "../../packages/server/src/customers/resource.ts";
 import { steadyClock } from "../../packages/server/src/lib/clock.ts";
 import type { Metadata } from "../../packages/server/src/openid/discovery.ts";
 import { profileOf } from "../../packages/server/src/profiles/profile.ts";
@@ -8,7 +8,7 @@ import { presentProfileList } from "../../packages/server/src/profiles/resource.
 import { settingsAnswer as answerOfSettings } from "../../packages/server/src/realms/settings-resource.ts";
 import type { Tables } from "../../packages/server/src/storage/tables.ts";
 
-/** What a yardstick answers: by the functions that Latchkey presents it with, so that it is the same to the letter. */
+/** The answers of a yardstick, made with Latchkey's own functions, so that they have the same bytes. */
 
 type Where = { publicUrl: string };
 
@@ -29,7 +29,7 @@ export const profilesAnswer = ({ publicUrl }: Where, row: Tables["oidc_profiles"
     realmId: row.realm_id,
   });
 
-/** What the limit has of an identity provider beside its address. */
+/** The saved metadata of the identity provider. */
 export const metadataOf = (idp: string): string =>
   JSON.stringify({
     issuer: idp,
@@ -42,7 +42,7 @@ export const metadataOf = (idp: string): string =>
     supportsS256: true,
   } satisfies Metadata);
 
-/** A key with its one secret. */
+/** A key with its secret. */
 type KeyRow = Tables["application_keys"] & {
   secret_created_at: number;
   secret_last_used_at: number | null;
@@ -60,10 +60,8 @@ export const keyAnswer = (where: Where, row: KeyRow) =>
     last_used_at: row.last_used_at,
     created_at: row.created_at,
     updated_at: row.updated_at,
-    secrets: [
-      { created_at: row.secret_created_at, last_used_at: row.secret_last_used_at, expires_at: null },
-    ],
+    secrets: [{ created_at: row.secret_created_at, last_used_at: row.secret_last_used_at, expires_at: null }],
   });
 
 export const customerAnswer = (where: Where, row: Tables["customers"]) =>
-  presentCustomer(where, customerOf(row));
+  answerOfCustomer(where, customerOf(row));

@@ -1,8 +1,8 @@
 import * as argon2 from "@node-rs/argon2";
 import { COST } from "./limit-customers.ts";
-import { answerJson, listen, tellReady, whenRead } from "./node-http.ts";
+import { answerJson, listen, sendReady, whenRead } from "./node-http.ts";
 
-/** One Argon2id at our cost behind bare `node:http`, and nothing else: what is more than this, we have added. */
+/** A single Argon2id with Latchkey's parameters behind bare `node:http`. Latchkey adds every cost above this. */
 const password = "correct horse battery staple";
 const hash = await argon2.hash(password, COST);
 
@@ -12,4 +12,4 @@ const url = await listen((request, response) =>
     answerJson(response, isRight ? 200 : 400, { data: { type: "token" } });
   }),
 );
-tellReady({ url, customer: { id: "", token: "", email: "password@shop.example", password } });
+sendReady({ url, customer: { id: "", token: "", email: "password@shop.example", password } });

@@ -6,15 +6,15 @@ import { getMigrations } from "better-auth/db/migration";
 import { toNodeHandler } from "better-auth/node";
 import { genericOAuth } from "better-auth/plugins";
 import { freePort } from "../../packages/server/test/support/postgres-server.ts";
-import { tellReady } from "./node-http.ts";
+import { sendReady } from "./node-http.ts";
 
 /**
- * better-auth as its documentation sets it up for production with any OpenID provider: the generic OAuth plugin with
- * discovery, Node's own SQLite, behind a proxy whose header it believes. Its rate limit stays on, as it is by default.
+ * better-auth as its documentation configures it for production with any OpenID provider: the generic OAuth plugin with
+ * discovery, Node's own SQLite, and the address from a proxy's header. Its rate limit is on, the default.
  */
 const { DATABASE, IDP = "" } = process.env as { DATABASE: string; IDP?: string };
 const database = new DatabaseSync(DATABASE);
-// As Latchkey has it. WAL makes it faster than it would be by default.
+// The same settings as Latchkey's. WAL makes better-auth faster than its default.
 database.exec("pragma journal_mode = wal; pragma synchronous = full;");
 const port = await freePort();
 const url = `http://127.0.0.1:${port}`;
@@ -42,4 +42,4 @@ const options = {
   ],
 };
 await (await getMigrations(options)).runMigrations();
-createServer(toNodeHandler(betterAuth(options))).listen(port, "127.0.0.1", () => tellReady({ url }));
+createServer(toNodeHandler(betterAuth(options))).listen(port, "127.0.0.1", () => sendReady({ url }));

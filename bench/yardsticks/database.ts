@@ -2,12 +2,25 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 import pg from "pg";
 
 /**
- * The database of a bare server: statements prepared once, no builder between. On SQLite nothing here waits, and a
- * request's work runs to its end before the next request is looked at, so one connection can have transactions.
+ * The database of a bare server: each statement is prepared once, without a query builder. On SQLite nothing here
+ * waits, so a request ends before the next one begins, and one connection is enough for transactions.
  */
 export type Row = Record<string, SQLInputValue>;
 export type Ask = (sql: string, ...values: SQLInputValue[]) => Row | undefined | Promise<Row | undefined>;
 export type Database = { ask: Ask; transact<T>(work: (ask: Ask) => Promise<T>): Promise<T> };
+
+/** The statement of each table. All rows of a table must have the same members in the same order. */
+const inserts = new Map<string, string>();
+
+export function insertRow(ask: Ask, table: string, row: Row): ReturnType<Ask> {
+  let statement = inserts.get(table);
+  if (!statement) {
+    const columns = Object.keys(row);
+    statement = `insert into ${table} (${columns.join(", ")}) values (${columns.map(() => "?").join(", ")})`;
+    inserts.set(table, statement);
+  }
+  return ask(statement, ...Object.values(row));
+}
 
 export const openDatabase = (url: string): Database =>
   url.startsWith("sqlite:") ? openSqlite(url.slice("sqlite:".length)) : openPostgres(url);
@@ -40,9 +53,9 @@ function openSqlite(path: string): Database {
   };
 }
 
-/** `?` becomes `$1`, and every statement has a name, so that the server parses it once for each connection. */
+/** Replaces `?` by `$1`, `$2`…, and names every statement, so that PostgreSQL parses it once per connection. */
 function openPostgres(url: string): Database {
-  // Instants are bigint: as numbers, as everywhere here.
+  // The columns for times are bigint, which pg would give as text.
   const types = { getTypeParser: (oid: number) => (oid === 20 ? Number : pg.types.getTypeParser(oid)) };
   const pool = new pg.Pool({ connectionString: url, max: 10, types: types as never });
   const named = new Map<string, { name: string; text: string }>();

@@ -2,21 +2,21 @@ import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { freePort } from "../../packages/server/test/support/postgres-server.ts";
 import { until } from "../../packages/server/test/support/until.ts";
-import { type Server, startProgram } from "../processes.ts";
+import { type Server, startProgram } from "../servers/process.ts";
 import { SHOP } from "../workloads/steps.ts";
 
-/** Its program, as `build-dex.sh` makes it with its pages beside it. Without one dex does not take part. */
+/** The program that `build-dex.sh` makes, with the folder of its pages beside it. Without it dex does not take part. */
 export const DEX = process.platform === "linux" ? process.env.DEX : undefined;
 
-/** What dex asks a client for at its token endpoint. */
+/** The credentials of the client at dex's token endpoint. */
 export const DEX_CLIENT = { id: "shop", secret: "a secret of the shop" };
 
-/** `database`: a file, which is not made if it keeps everything in memory. */
+/** `database` is a file, which dex does not create with storage in memory. */
 type Options = { database: string; idp: string; storage: "memory" | "sqlite3" };
 
 /**
- * dex as its documentation sets it up: one connector, to the identity provider; one client, the shop; nobody is asked to approve what
- * their own shop does. It logs each sign-on, as it does by default.
+ * Starts dex as its documentation configures it: one connector to the identity provider, one client for the shop, no
+ * approval screen. By default dex logs each sign-on.
  */
 export async function startDex({
   database,

@@ -1,9 +1,11 @@
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
 import { keyAnswer, metadataOf, profilesAnswer, settingsAnswer } from "./answers.ts";
-import { tellReady } from "./node-http.ts";
+import { sendReady } from "./node-http.ts";
 
-/** Bare Hono: finds the route and answers what Latchkey answers, of rows that never change. No caller, no database, no log. */
+/**
+ * Bare Hono: finds the route and answers as Latchkey does, from rows in memory. No authentication, no database, no log.
+ */
 const id = "01980000-0000-7000-8000-000000000000";
 const where = { publicUrl: "http://127.0.0.1:12345" };
 const idp = "http://127.0.0.1:12346";
@@ -57,5 +59,5 @@ app.get("/v2/authentication-realms/:realm/oidc-profiles", (c) => c.json(profiles
 app.get("/v2/application-keys/:id", (c) => c.json(key));
 
 serve({ fetch: app.fetch, hostname: "127.0.0.1", port: 0 }, ({ port }) =>
-  tellReady({ url: `http://127.0.0.1:${port}`, realmId: id, keyId: id }),
+  sendReady({ url: `http://127.0.0.1:${port}`, realmId: id, keyId: id }),
 );

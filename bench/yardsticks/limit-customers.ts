@@ -2,7 +2,7 @@ import { randomUUIDv7 } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import * as argon2 from "@node-rs/argon2";
 import { customerAnswer } from "./answers.ts";
-import type { Row } from "./database.ts";
+import { type Ask, insertRow, type Row } from "./database.ts";
 import { type Limit, openCustomerToken, signCustomerToken, storeOf } from "./limit-tokens.ts";
 import { answerJson } from "./node-http.ts";
 
@@ -12,39 +12,58 @@ const PASSWORD = "correct horse battery staple";
 type Customer = { id: string; email: string; password: string; token: string };
 
 export async function makePassword(limit: Limit): Promise<Customer> {
-  const [id, email, now] = [randomUUIDv7(), "password@shop.example", Date.now()];
-  await limit.ask(
-    `insert into customers (id, store_id, name, email, email_key, email_verified, password_hash, authentication_mechanism, created_at, updated_at)
-     values (?, ?, 'Ada', ?, ?, 1, ?, 'password', ?, ?)`,
+  const [id, email] = [randomUUIDv7(), "password@shop.example"];
+  await insertCustomer(limit, limit.ask, {
     id,
-    limit.storeId,
+    name: "Ada",
     email,
-    email,
-    await argon2.hash(PASSWORD, COST),
-    now,
-    now,
-  );
+    password_hash: await argon2.hash(PASSWORD, COST),
+    mechanism: "password",
+  });
   return { id, email, password: PASSWORD, token: (await insertToken(limit, id, "password")).data.token };
+}
+
+type NewCustomer = {
+  id: string;
+  name: string;
+  email: string;
+  password_hash: string | null;
+  mechanism: string;
+};
+
+export async function insertCustomer({ storeId }: Limit, ask: Ask, customer: NewCustomer): Promise<void> {
+  const { id, name, email, password_hash, mechanism } = customer;
+  const now = Date.now();
+  await insertRow(ask, "customers", {
+    id,
+    store_id: storeId,
+    name,
+    email,
+    email_key: email,
+    email_verified: 1,
+    password_hash,
+    authentication_mechanism: mechanism,
+    created_at: now,
+    updated_at: now,
+  });
 }
 
 export async function insertToken(limit: Limit, customerId: string, mechanism: string, ask = limit.ask) {
   const tokenId = randomUUIDv7();
   const now = Date.now();
-  await ask(
-    `insert into customer_tokens (id, store_id, customer_id, mechanism, profile_id, created_at, expires_at)
-     values (?, ?, ?, ?, ?, ?, ?)`,
-    tokenId,
-    limit.storeId,
-    customerId,
+  await insertRow(ask, "customer_tokens", {
+    id: tokenId,
+    store_id: limit.storeId,
+    customer_id: customerId,
     mechanism,
-    mechanism === "oidc" ? limit.profileId : null,
-    now,
-    now + 86_400_000,
-  );
+    profile_id: mechanism === "oidc" ? limit.profileId : null,
+    created_at: now,
+    expires_at: now + 86_400_000,
+  });
   return signCustomerToken(limit, tokenId, customerId);
 }
 
-/** One read, Argon2id, one row, one signature. */
+/** The work: a read, Argon2id, a new row, a signature. */
 export async function checkPassword(limit: Limit, { email, password }: { email: string; password: string }) {
   const row = (await limit.ask(
     "select id, password_hash from customers where store_id = ? and email_key = ? and password_hash is not null",
@@ -60,7 +79,7 @@ export async function signIn(limit: Limit, request: IncomingMessage, data: Row, 
   answerJson(response, 200, await checkPassword(limit, data as { email: string; password: string }));
 }
 
-/** Two signatures, HMAC and ES256, and one read that joins what must both be there. */
+/** Two signatures, HMAC and ES256, and one read that joins the token and the customer. */
 export async function readCustomer(limit: Limit, request: IncomingMessage, response: ServerResponse) {
   const storeId = storeOf(limit, request);
   const row = await limit.ask(

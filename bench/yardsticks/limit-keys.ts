@@ -6,7 +6,7 @@ import { insertEvents } from "./limit-notes.ts";
 import { type Limit, signText, storeOf } from "./limit-tokens.ts";
 import { answerJson } from "./node-http.ts";
 
-/** Reads and writes of the back office: one HMAC to know the caller, one statement each. */
+/** Requests of the back office: one HMAC to authenticate the caller, one statement. */
 
 export async function readSettings(limit: Limit, request: IncomingMessage, response: ServerResponse) {
   const row = await limit.ask(
@@ -36,7 +36,10 @@ export async function readKey(limit: Limit, request: IncomingMessage, response: 
   answerJson(response, 200, keyAnswer(limit, row as never));
 }
 
-/** The store's row is the lock under which a reservation is checked, as in Latchkey; then the key, its event, and what is answered. */
+/**
+ * Locks the store's row, under which Latchkey checks reservations, then writes the key and its event, and reads the
+ * answer.
+ */
 export async function writeKey(
   limit: Limit,
   request: IncomingMessage,

@@ -1,16 +1,17 @@
 import { randomUUIDv7 } from "node:crypto";
-import type { Ask } from "./database.ts";
+import { SHOP } from "../workloads/steps.ts";
+import { type Ask, insertRow } from "./database.ts";
 
-/** What the contract wants written of what happened: events in the transaction that they tell of, and a sign-on's record. */
+/** The notes that a write leaves: events, in the transaction of the write, and the record of a sign-on. */
 
-type Event = { type: string; subject: string; resource: object; personId?: string };
+type NewEvent = { type: string; subject: string; resource: object; personId?: string };
 
-/** One insert. They are not numbered here: who numbers them, and when, is for a service to choose. */
+/** Inserts all events with one statement. The limit does not number events. */
 export async function insertEvents(
   ask: Ask,
   storeId: string,
   actorId: string,
-  events: readonly Event[],
+  events: readonly NewEvent[],
 ): Promise<void> {
   const requestId = randomUUIDv7();
   const rows = events.map(({ type, subject, resource, personId = null }) => [
@@ -23,44 +24,37 @@ export async function insertEvents(
     Date.now(),
     JSON.stringify({ resource, actor: { type: "customer", id: actorId }, request_id: requestId }),
   ]);
-  const places = rows.map(() => "(?, ?, ?, ?, ?, ?, ?, ?)").join(", ");
+  const marks = rows.map(() => "(?, ?, ?, ?, ?, ?, ?, ?)").join(", ");
   await ask(
-    `insert into event_outbox (id, store_id, type, subject, actor_id, person_id, time, data) values ${places}`,
+    `insert into event_outbox (id, store_id, type, subject, actor_id, person_id, time, data) values ${marks}`,
     ...rows.flat(),
   );
 }
 
-type SignOn = { id: string; storeId: string; realmId: string; profileId: string };
+const CHECKED = "state browser issuer audience nonce signature expiry subject email".split(" ");
+const CHECKS = JSON.stringify(CHECKED.map((check) => ({ check, result: "passed" })));
 
-export async function insertRecord(ask: Ask, { id, storeId, realmId, profileId }: SignOn): Promise<void> {
+type NewRecord = { id: string; storeId: string; realmId: string; profileId: string };
+
+export async function insertRecord(ask: Ask, { id, storeId, realmId, profileId }: NewRecord): Promise<void> {
   const now = Date.now();
-  await ask(
-    `insert into sign_ons (id, store_id, realm_id, profile_id, profile_name, reference, outcome, checks, timings, by_stranger, counted, redirect_uri, started_at, updated_at)
-     values (?, ?, ?, ?, 'Staff', ?, 'code_issued', ?, ?, 0, 1, ?, ?, ?)`,
+  await insertRow(ask, "sign_ons", {
     id,
-    storeId,
-    realmId,
-    profileId,
-    id.slice(-12),
-    JSON.stringify(CHECKS),
-    JSON.stringify({ token_ms: 3 }),
-    "https://shop.example/signed-in",
-    now,
-    now,
-  );
+    store_id: storeId,
+    realm_id: realmId,
+    profile_id: profileId,
+    profile_name: "Staff",
+    reference: id.slice(-12),
+    outcome: "code_issued",
+    checks: CHECKS,
+    timings: JSON.stringify({ token_ms: 3 }),
+    by_stranger: 0,
+    counted: 1,
+    redirect_uri: SHOP,
+    started_at: now,
+    updated_at: now,
+  });
 }
-
-const CHECKS = [
-  "state",
-  "browser",
-  "issuer",
-  "audience",
-  "nonce",
-  "signature",
-  "expiry",
-  "subject",
-  "email",
-].map((check) => ({ check, result: "passed" }));
 
 export async function closeRecord(ask: Ask, storeId: string, id: string, customerId: string): Promise<void> {
   await ask(

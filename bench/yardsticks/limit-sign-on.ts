@@ -8,13 +8,14 @@ import {
   verify,
 } from "node:crypto";
 import { Agent, type IncomingMessage, type ServerResponse, request as send } from "node:http";
-import type { Row } from "./database.ts";
-import { insertToken } from "./limit-customers.ts";
+import { SHOP } from "../workloads/steps.ts";
+import { type Ask, insertRow, type Row } from "./database.ts";
+import { insertCustomer, insertToken } from "./limit-customers.ts";
 import { closeRecord, insertEvents, insertRecord } from "./limit-notes.ts";
 import { type Limit, openText, signText, storeOf } from "./limit-tokens.ts";
 import { answerJson, answerRedirect, readText } from "./node-http.ts";
 
-/** A sign-on with nothing but its two signatures, its one call to the identity provider and its durable writes. */
+/** A sign-on with its two signatures, one call to the identity provider and its durable writes. */
 
 const sha256 = (text: string, form: "hex" | "base64url") => createHash("sha256").update(text).digest(form);
 
@@ -46,9 +47,10 @@ export async function authorize(limit: Limit, query: string, response: ServerRes
 const callbackUrl = ({ publicUrl, storeId, realmId, profileId }: Limit): string =>
   `${publicUrl}/sign-on/stores/${storeId}/realms/${realmId}/profiles/${profileId}/callback`;
 
-const SHOP = "https://shop.example/signed-in";
-
-/** One insert claims the attempt, one call asks the provider, one signature is verified, one update gives the code, with the record. */
+/**
+ * The work: an insert that claims the attempt, a call that exchanges the code, a verified signature, an update that
+ * issues the code, the record.
+ */
 export async function comeBack(
   limit: Limit,
   query: string,
@@ -63,19 +65,18 @@ export async function comeBack(
   const browser = /browser=([^;]+)/.exec(request.headers.cookie ?? "")?.[1] ?? "";
   if (sha256(browser, "base64url") !== browserDigest) throw new Error("another browser");
   const code = `lkac_${randomBytes(32).toString("base64url")}`;
-  const forgetAt = Date.now() + 4_200_000;
-  await limit.ask(
-    `insert into sign_on_attempts (id, store_id, realm_id, profile_id, state, client_id, client_redirect_uri, code_challenge, code_hash, forget_at)
-     values (?, ?, ?, ?, 'returned', 'customers', ?, ?, ?, ?)`,
+  await insertRow(limit.ask, "sign_on_attempts", {
     id,
-    limit.storeId,
-    limit.realmId,
-    limit.profileId,
-    SHOP,
-    challenge,
-    sha256(code, "hex"),
-    forgetAt,
-  );
+    store_id: limit.storeId,
+    realm_id: limit.realmId,
+    profile_id: limit.profileId,
+    state: "returned",
+    client_id: "customers",
+    client_redirect_uri: SHOP,
+    code_challenge: challenge,
+    code_hash: sha256(code, "hex"),
+    forget_at: Date.now() + 4_200_000,
+  });
   const claims = await exchange(limit, answered.get("code") ?? "", verifier);
   if (claims.nonce !== id || claims.aud !== "the-store" || claims.exp * 1000 < Date.now())
     throw new Error("not for this sign-on");
@@ -96,15 +97,7 @@ export async function comeBack(
 
 const kept = new Agent({ keepAlive: true });
 
-type Claims = {
-  iss: string;
-  sub: string;
-  aud: string;
-  nonce: string;
-  exp: number;
-  email: string;
-  name: string;
-};
+type Claims = Record<"iss" | "sub" | "aud" | "nonce" | "email" | "name", string> & { exp: number };
 
 async function exchange(limit: Limit, code: string, verifier: string): Promise<Claims> {
   const form = new URLSearchParams({
@@ -131,13 +124,18 @@ async function exchange(limit: Limit, code: string, verifier: string): Promise<C
   return JSON.parse(Buffer.from(claims, "base64url").toString());
 }
 
-/** The provider's keys, read once. */
+/** Reads the provider's keys. */
 export async function loadKeys(idp: string): Promise<Map<string, KeyObject>> {
   const { keys } = (await (await fetch(`${idp}/keys`)).json()) as { keys: (JsonWebKey & { kid: string })[] };
   return new Map(keys.map((key) => [key.kid, createPublicKey({ key, format: "jwk" })]));
 }
 
-/** One statement burns the code; identity, customer, token, events and the record are written with it; one signature. */
+type Identity = { issuer: string; subject: string; email: string; name: string };
+
+/**
+ * The work: a statement that burns the code, then customer, identity, token, events and record in its transaction, and
+ * a signature.
+ */
 export async function redeem(
   limit: Limit,
   request: IncomingMessage,
@@ -160,61 +158,52 @@ export async function redeem(
       attempt.client_redirect_uri !== oauth_redirect_uri ||
       attempt.code_challenge !== sha256(oauth_code_verifier, "base64url")
     )
-      throw new Error("not the one who began");
-    const identity = JSON.parse(attempt.identity as string);
-    const known = await ask(
-      "select customer_id from customer_identities where store_id = ? and profile_id = ? and issuer = ? and subject = ?",
-      storeId,
-      limit.profileId,
-      identity.issuer,
-      identity.subject,
-    );
-    const customerId = (known?.customer_id as string | undefined) ?? randomUUIDv7();
-    if (!known) {
-      await ask(
-        `insert into customers (id, store_id, name, email, email_key, email_verified, authentication_mechanism, created_at, updated_at)
-         values (?, ?, ?, ?, ?, 1, 'oidc', ?, ?)`,
-        customerId,
-        storeId,
-        identity.name,
-        identity.email,
-        identity.email,
-        now,
-        now,
-      );
-      await ask(
-        `insert into customer_identities (id, store_id, realm_id, profile_id, issuer, client_id, subject, customer_id, created_at)
-         values (?, ?, ?, ?, ?, 'the-store', ?, ?, ?)`,
-        randomUUIDv7(),
-        storeId,
-        limit.realmId,
-        limit.profileId,
-        identity.issuer,
-        identity.subject,
-        customerId,
-        now,
-      );
-    }
+      throw new Error("a wrong redirect URI or verifier");
+    const { customerId, events } = await findOrCreate(limit, ask, JSON.parse(attempt.identity as string));
     const token = await insertToken(limit, customerId, "oidc", ask);
-    const { name, email, issuer, subject } = identity;
-    const customer = { id: customerId, type: "customer", name, email };
-    const linked = { id: customerId, type: "customer_identity", issuer, subject };
+    const { id } = token.data;
     await insertEvents(ask, storeId, customerId, [
-      ...(known
-        ? []
-        : [
-            { type: "customer.created", subject: customerId, resource: customer, personId: customerId },
-            { type: "customer.identity_linked", subject: customerId, resource: linked, personId: customerId },
-          ]),
-      {
-        type: "customer_token.created",
-        subject: token.data.id,
-        resource: { id: token.data.id },
-        personId: customerId,
-      },
+      ...events,
+      { type: "customer_token.created", subject: id, resource: { id }, personId: customerId },
     ]);
     await closeRecord(ask, storeId, attempt.id as string, customerId);
     return token;
   });
   answerJson(response, 200, answer);
+}
+
+/** The customer of this identity, with the events of a new customer. */
+async function findOrCreate(limit: Limit, ask: Ask, { issuer, subject, name, email }: Identity) {
+  const { storeId, realmId, profileId } = limit;
+  const known = await ask(
+    "select customer_id from customer_identities where store_id = ? and profile_id = ? and issuer = ? and subject = ?",
+    storeId,
+    profileId,
+    issuer,
+    subject,
+  );
+  if (known) return { customerId: known.customer_id as string, events: [] };
+  const id = randomUUIDv7();
+  await insertCustomer(limit, ask, { id, name, email, password_hash: null, mechanism: "oidc" });
+  await insertRow(ask, "customer_identities", {
+    id: randomUUIDv7(),
+    store_id: storeId,
+    realm_id: realmId,
+    profile_id: profileId,
+    issuer,
+    client_id: "the-store",
+    subject,
+    customer_id: id,
+    created_at: Date.now(),
+  });
+  const common = { subject: id, personId: id };
+  const customer = { id, type: "customer", name, email };
+  const linked = { id, type: "customer_identity", issuer, subject };
+  return {
+    customerId: id,
+    events: [
+      { ...common, type: "customer.created", resource: customer },
+      { ...common, type: "customer.identity_linked", resource: linked },
+    ],
+  };
 }

@@ -10,7 +10,7 @@ import type { IncomingMessage } from "node:http";
 import { isEs256, signEs256 } from "../../packages/server/src/lib/es256.ts";
 import type { Database } from "./database.ts";
 
-/** What the bare server knows. */
+/** The database, keys and ids of the bare server. */
 export type Limit = Database &
   Secrets & {
     publicUrl: string;
@@ -24,14 +24,14 @@ export type Limit = Database &
 type Secrets = { macKey: KeyObject; privateKey: KeyObject; publicKey: KeyObject };
 
 export const newSecrets = (): Secrets => ({
-  // As a key object, because Node takes three times as long over the bytes.
+  // A key object, because an HMAC with a key of bytes takes Node three times as long.
   macKey: createSecretKey(randomBytes(32)),
   ...generateKeyPairSync("ec", { namedCurve: "P-256" }),
 });
 
 const mac = ({ macKey }: Secrets, text: string) => createHmac("sha256", macKey).update(text).digest();
 
-/** What an access token and the state of a sign-on need: that nobody else could have written it. */
+/** Adds an HMAC to an access token or to the state of a sign-on. */
 export const signText = (limit: Secrets, text: string): string =>
   `${text}~${mac(limit, text).toString("base64url")}`;
 
@@ -39,11 +39,11 @@ export function openText(limit: Secrets, signed: string): string {
   const end = signed.lastIndexOf("~");
   const text = signed.slice(0, end);
   if (!timingSafeEqual(mac(limit, text), Buffer.from(signed.slice(end + 1), "base64url")))
-    throw new Error("not one of ours");
+    throw new Error("a wrong signature");
   return text;
 }
 
-/** The store of a bearer token. */
+/** The store id in the bearer token. */
 export function storeOf(limit: Secrets, { headers }: IncomingMessage): string {
   const [storeId = ""] = openText(limit, (headers.authorization ?? "").slice("Bearer ".length)).split(".");
   return storeId;
@@ -52,7 +52,7 @@ export function storeOf(limit: Secrets, { headers }: IncomingMessage): string {
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 const HEADER = encode({ alg: "ES256", typ: "at+jwt", kid: "key-1" });
 
-/** A customer token: one ES256 signature. */
+/** Makes a customer token: one ES256 signature. */
 export function signCustomerToken(
   { privateKey, publicUrl, storeId }: Limit,
   tokenId: string,
@@ -74,10 +74,10 @@ export function signCustomerToken(
   return { data: { type: "token", id: tokenId, customer_id: customerId, token, expires } };
 }
 
-/** The id of a customer token that is ours. */
+/** Verifies the signature of a customer token and gives the token's id. */
 export function openCustomerToken({ publicKey }: Secrets, token: string): string {
   const [header = "", claims = "", signature = ""] = token.split(".");
   if (!isEs256(publicKey, Buffer.from(`${header}.${claims}`), Buffer.from(signature, "base64url")))
-    throw new Error("not one of ours");
+    throw new Error("a wrong signature");
   return JSON.parse(Buffer.from(claims, "base64url").toString()).jti;
 }

@@ -1,17 +1,17 @@
 import { randomUUIDv7 } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { metadataOf } from "./answers.ts";
-import { openDatabase } from "./database.ts";
+import { insertRow, openDatabase } from "./database.ts";
 import { checkPassword, makePassword, readCustomer, signIn } from "./limit-customers.ts";
 import { giveToken, readKey, readProfiles, readSettings, writeKey } from "./limit-keys.ts";
 import { authorize, comeBack, loadKeys, redeem } from "./limit-sign-on.ts";
 import { type Limit, newSecrets, signText } from "./limit-tokens.ts";
-import { listen, tellReady, whenRead } from "./node-http.ts";
+import { listen, sendReady, whenRead } from "./node-http.ts";
 
 /**
- * The limit of each workload: a bare `node:http` server on tables that Latchkey has made, which takes the same requests
- * and does only what cannot be left out. It reads the request, checks or makes one signature, writes the same rows as
- * durably, and answers with the same members. It checks nothing else, limits nobody, logs nothing, caches nothing.
+ * The limit of each workload: a bare `node:http` server on Latchkey's tables that takes the same requests and does only
+ * the necessary work. It reads the request, verifies or makes one signature, writes the same rows with the same
+ * durability, and answers with the same members. It has no other checks, no rate limit, no log and no cache.
  */
 const env = process.env as { DATABASE_URL: string; STORE: string; IDP: string };
 const database = openDatabase(env.DATABASE_URL);
@@ -35,17 +35,21 @@ const limit: Limit = {
 async function makeProfile(realmId: string): Promise<string> {
   const id = randomUUIDv7();
   const now = Date.now();
-  await database.ask(
-    `insert into oidc_profiles (id, store_id, realm_id, name, discovery_url, client_id, sealed_client_secret, enabled, flow, provisioning, metadata, created_at, updated_at)
-     values (?, ?, ?, 'Bench', ?, 'the-store', '', 1, 'brokered', 'create', ?, ?, ?)`,
+  await insertRow(database.ask, "oidc_profiles", {
     id,
-    env.STORE,
-    realmId,
-    `${env.IDP}/.well-known/openid-configuration`,
-    metadataOf(env.IDP),
-    now,
-    now,
-  );
+    store_id: env.STORE,
+    realm_id: realmId,
+    name: "Bench",
+    discovery_url: `${env.IDP}/.well-known/openid-configuration`,
+    client_id: "the-store",
+    sealed_client_secret: "",
+    enabled: 1,
+    flow: "brokered",
+    provisioning: "create",
+    metadata: metadataOf(env.IDP),
+    created_at: now,
+    updated_at: now,
+  });
   return id;
 }
 
@@ -73,7 +77,7 @@ function serve(request: IncomingMessage, response: ServerResponse): Promise<void
 limit.publicUrl = await listen(serve);
 const customer = await makePassword(limit);
 await checkPassword(limit, customer);
-tellReady({
+sendReady({
   url: limit.publicUrl,
   realmId: limit.realmId,
   profileId: limit.profileId,

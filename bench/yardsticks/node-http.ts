@@ -1,14 +1,14 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What a server on bare `node:http` shares: reading a body, listening, telling the benchmark that it is there. */
+/** Parts of all servers on bare `node:http`: reading a body, answering, listening, the `ready` message. */
 export async function readText(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
   return Buffer.concat(chunks).toString();
 }
 
-/** Events instead of a stream of promises: the least that reading a body can cost. */
+/** Reads the body with events, which costs less than an async iterator. */
 export function whenRead(request: IncomingMessage, use: (text: string) => Promise<void>): Promise<void> {
   let text = "";
   request.setEncoding("utf8");
@@ -33,7 +33,7 @@ export function answerRedirect(response: ServerResponse, location: string, cooki
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** Listens on any free port of loopback. A request that fails answers 500, which fails the benchmark. */
+/** Listens on a free port of loopback. A failed request is answered with 500, which ends the benchmark. */
 export async function listen(serve: Serve): Promise<string> {
   const server = createServer(async (request, response) => {
     try {
@@ -47,4 +47,4 @@ export async function listen(serve: Serve): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-export const tellReady = (facts: object): void => void process.send?.({ ready: facts });
+export const sendReady = (facts: object): void => void process.send?.({ ready: facts });

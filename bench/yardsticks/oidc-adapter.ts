@@ -1,8 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 
-/** A database for oidc-provider, whose own memory is for trying out only: the shape of its example adapters, on SQLite. */
+/** SQLite storage for oidc-provider in the form of its example adapters; its storage in memory is for trials only. */
 type Payload = { grantId?: string; userCode?: string; uid?: string } & Record<string, unknown>;
-type Row = { payload: string; consumed_at: number | null };
+type PayloadRow = { payload: string; consumed_at: number | null };
 
 export function openAdapter(path: string) {
   const file = new DatabaseSync(path);
@@ -30,7 +30,7 @@ export function openAdapter(path: string) {
 
   const toPayload = (row: unknown): Payload | undefined => {
     if (!row) return undefined;
-    const { payload, consumed_at } = row as Row;
+    const { payload, consumed_at } = row as PayloadRow;
     return { ...JSON.parse(payload), ...(consumed_at !== null && { consumed: consumed_at }) };
   };
   const adapter = (model: string) => ({

@@ -4,12 +4,13 @@ import { createServer } from "node:http";
 import Provider from "oidc-provider";
 import * as upstream from "openid-client";
 import { freePort } from "../../packages/server/test/support/postgres-server.ts";
-import { tellReady } from "./node-http.ts";
+import { sendReady } from "./node-http.ts";
 import { openAdapter } from "./oidc-adapter.ts";
 
 /**
- * A broker as a team builds one from npm: oidc-provider, with its data in SQLite, whose login page is the identity
- * provider by way of openid-client. First-party clients skip consent by `loadExistingGrant`, as its documentation shows.
+ * A broker that a team would build from npm packages: oidc-provider with its data in SQLite, and openid-client to send
+ * the shopper from the login page to the identity provider. First-party clients skip consent by `loadExistingGrant`, as
+ * oidc-provider's documentation shows.
  */
 const { DATABASE, IDP = "" } = process.env as { DATABASE: string; IDP?: string };
 const { adapter, saveAccount, findAccount } = openAdapter(DATABASE);
@@ -65,7 +66,7 @@ const idp = await upstream.discovery(new URL(IDP), "the-store", "a secret", unde
   execute: [upstream.allowInsecureRequests],
 });
 
-/** What goes to the identity provider and must come back, in a cookie of this one interaction. */
+/** Redirects to the identity provider. A cookie of this interaction keeps state, nonce and verifier. */
 async function toIdp(response: ServerResponse, uid: string): Promise<void> {
   const kept = {
     state: upstream.randomState(),
@@ -103,9 +104,9 @@ createServer((request, response) => {
   if (uid === undefined) return callback(request, response);
   const work = isBack ? fromIdp(request, response) : toIdp(response, uid);
   work.catch((error) => response.writeHead(500).end(String(error)));
-}).listen(port, "127.0.0.1", () => tellReady({ url, clientId: "back-office", clientSecret }));
+}).listen(port, "127.0.0.1", () => sendReady({ url, clientId: "back-office", clientSecret }));
 
-/** What we use of it; the package brings no types. */
+/** The used part of oidc-provider, which has no types. */
 type Context = { oidc: { client: { clientId: string }; session: { accountId: string } } };
 type Interactive = Provider & {
   interactionFinished(request: IncomingMessage, response: ServerResponse, result: object): Promise<void>;

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Deed, Entry } from "./history.ts";
 
-/** Sends requests, and notes of each what was sent, what came back and when. */
+/** Sends requests, and records each request, its answer and both times. */
 export type Notebook = {
   entries: Entry[];
-  /** What must be in no log. */
+  /** Values that must be in no log. */
   secrets: Set<string>;
   ask(target: Target, request: Asked): Promise<Answer>;
 };
@@ -16,12 +16,12 @@ type Asked = {
   method?: string;
   path: string;
   token?: string;
-  /** The application key whose limit it takes from, where that is looked at. */
+  /** The application key whose limit the request counts against, where the checker looks at limits. */
   key?: string;
   headers?: Record<string, string>;
   data?: object;
   form?: Record<string, string>;
-  /** What it is, seen from its answer. */
+  /** The effect of the request, read from its answer. */
   deed?: (answer: Answer) => Deed;
 };
 
@@ -32,7 +32,7 @@ export type Answer = {
   data: any;
 };
 
-/** The end of a wait for what never comes; the checker's own deadline is shorter. */
+/** The end of a wait for an answer that does not come; the checker's own deadline is shorter. */
 const GIVE_UP_MS = 30_000;
 
 export function newNotebook(): Notebook {
@@ -75,11 +75,11 @@ async function receive(url: string, request: Asked): Promise<Answer> {
 }
 
 export const isGood = ({ status }: Answer): boolean => status !== undefined && status < 400;
-/** Carried out or not: asked again, if the request allows it. */
+/** The request may have been carried out: repeat it, if it is safe to repeat. */
 const isInDoubt = ({ status }: Answer): boolean => status === undefined || status >= 500;
 
-/** Asks again while nobody can say whether it was done, as a client with a safe request does. */
-export async function untilTold(isOver: () => boolean, ask: () => Promise<Answer>): Promise<Answer> {
+/** Repeats the request until its outcome is known, as a client with a safe request does. */
+export async function untilAnswered(isOver: () => boolean, ask: () => Promise<Answer>): Promise<Answer> {
   let answer = await ask();
   for (let tries = 0; isInDoubt(answer) && tries < 100 && !isOver(); tries++) {
     await sleep(200);

@@ -1,4 +1,4 @@
-import { isHere, shownIn, startNginx } from "../gateways.ts";
+import { isHere, shownIn, startNginx } from "../support/gateways.ts";
 import type { Target } from "./ask.ts";
 import type { Fleet } from "./fleet.ts";
 
@@ -7,7 +7,7 @@ export type Balancer = Target & { close(): Promise<void> };
 
 export const hasNginx = isHere("nginx");
 
-/** The page's configuration, with our addresses in place of its own, and without TLS, which e2e/deploy.test.ts tries. */
+/** The page's configuration with the addresses of the test, and without TLS, which e2e/deploy/deploy.test.ts covers. */
 function configurationFor({ instances, publicUrl }: Fleet): string {
   let configuration = shownIn("docs/proxy.md", "nginx")
     .replace(/listen 443 ssl;/, `listen 127.0.0.1:${new URL(publicUrl).port};`)

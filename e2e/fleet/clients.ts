@@ -1,28 +1,28 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type HonestIdp, newCookieJar, type Person } from "../honest-idp.ts";
-import { type Answer, isGood, type Notebook, type Target, untilTold } from "./ask.ts";
+import { type HonestIdp, newCookieJar, type Person } from "../support/honest-idp.ts";
+import { type Answer, isGood, type Notebook, type Target, untilAnswered } from "./ask.ts";
 import type { Deed } from "./history.ts";
 import { FLOOR, type Key, type Shop, STOREFRONT, TIGHT_LIMIT } from "./shop.ts";
 
-/** The clients of a fleet. Each goes on until it is over, and never asks the same instance twice on purpose. */
+/** The clients of a fleet. Each runs until the end of the test, and spreads its requests over the instances. */
 export type World = {
   notebook: Notebook;
   shop: Shop;
   idp: HonestIdp;
   publicUrl: string;
-  /** Some instance, another one each time. */
+  /** An instance, each time the next one. */
   pick(): Target;
   everywhere(): Target[];
-  /** Whether two shoppers meet each new person at the same time. */
+  /** Whether two shoppers sign on as the same new person at the same time. */
   racesForPeople: boolean;
   isOver(): boolean;
 };
 type Client = (world: World, index: number) => Promise<void>;
 
-/** Bounded: a test that forgets to end it does not hang. */
+/** Bounded, so that a test that forgets to end it does not hang. */
 const ROUNDS = 100_000;
-/** Several clients, and two cores for all of them and the fleet. */
+/** Several clients: two cores serve all of them and the fleet. */
 const PAUSE_MS = 25;
 
 const bearer = ({ shop }: World) => shop.work.admin;
@@ -30,7 +30,7 @@ const bearer = ({ shop }: World) => shop.work.admin;
 type SignedOn = { code: string; verifier: string };
 type TokenOf = { tokenId: string; token: string; customer: string };
 
-/** A browser's way: authorize here, the identity provider, callback there. */
+/** The steps of a browser: authorize here, the identity provider, callback there. */
 export async function signOn(
   world: World,
   person: Person,
@@ -105,7 +105,7 @@ export const tokenOf = ({ notebook }: World, { data }: Answer): TokenOf => {
   return { tokenId: data.id, token: data.token, customer: data.customer_id };
 };
 
-/** The shopper's own page, with the customer token. */
+/** The shopper's requests with the customer token. */
 export const visit = ({ notebook, shop }: World, target: Target, { customer, tokenId, token }: TokenOf) =>
   notebook.ask(target, {
     path: `/v2/customers/${customer}`,
@@ -122,7 +122,10 @@ const signOut = (world: World, { customer, tokenId }: TokenOf) =>
     deed: () => ({ did: "revoke", what: `token ${tokenId}` }),
   });
 
-/** Two of these meet every new person at the same time, if they race. Every third redeems without an Idempotency-Key, and tries again. */
+/**
+ * Two of these sign on as every new person at the same time, if they race. Every third one redeems without an
+ * Idempotency-Key, and tries again.
+ */
 const shopper: Client = async (world, index) => {
   for (let round = 0; !world.isOver() && round < ROUNDS; round++) {
     const who = world.racesForPeople ? `${round}` : `${index}-${round}`;
@@ -134,7 +137,7 @@ const shopper: Client = async (world, index) => {
     }
     const key = (round + index) % 3 === 0 ? undefined : randomUUID();
     const given = key
-      ? await untilTold(world.isOver, () => redeem(world, world.pick(), signedOn, key))
+      ? await untilAnswered(world.isOver, () => redeem(world, world.pick(), signedOn, key))
       : await redeem(world, world.pick(), signedOn);
     if (!key) await redeem(world, world.pick(), signedOn);
     if (isGood(given)) {
@@ -168,7 +171,7 @@ const readKey = (world: World, target: Target, id: string, token: string, showsN
     }),
   });
 
-/** Makes a key, renames it again and again, reads it elsewhere, deletes it, and begins anew. */
+/** Creates a key, renames it repeatedly, reads it elsewhere, deletes it, and starts again. */
 const keyWriter: Client = async (world, index) => {
   const token = bearer(world);
   let id: string | undefined;
@@ -202,7 +205,7 @@ const keyWriter: Client = async (world, index) => {
   }
 };
 
-/** One statement for each change of a realm, a transaction for each customer. */
+/** A change of a realm is one statement, a change of a customer a transaction. */
 const backOffice: Client = async (world, index) => {
   const token = bearer(world);
   const { ask } = world.notebook;
@@ -248,8 +251,8 @@ const reserver: Client = async (world, index) => {
       data: { type: "application_key", name, reserved_rate_limit },
       deed: keyDeed(id, name),
     });
-  // What it is called from before nobody here has written.
-  await untilTold(world.isOver, () => reserve(`begins ${randomUUID()}`, 0));
+  // No client has written the name that the row has at the beginning.
+  await untilAnswered(world.isOver, () => reserve(`begins ${randomUUID()}`, 0));
   for (let round = 0; !world.isOver() && round < ROUNDS; round++) {
     await reserve(`reserved ${round}`, round % 2 === 0 ? TIGHT_LIMIT * 0.6 : 0);
     await readKey(world, world.pick(), id, admin);
@@ -259,7 +262,7 @@ const reserver: Client = async (world, index) => {
 
 const REVOKED_FOR_MS = 1500;
 
-/** Uses an access token everywhere, revokes it somewhere, and goes on using it for longer than anybody may accept it. */
+/** Uses an access token everywhere, revokes it somewhere, and uses it for longer than any instance may accept it. */
 const revoker: Client = async (world) => {
   const { notebook, shop } = world;
   const { client_id, client_secret } = shop.work.made.application_key;
@@ -296,13 +299,13 @@ const revoker: Client = async (world) => {
   }
 };
 
-/** Signs in with a password that keeps changing; each change ends the session of before. */
+/** Signs in with a password that changes repeatedly; each change ends the earlier session. */
 const passwordShopper: Client = async (world, index) => {
   const { notebook, shop } = world;
   const email = `password-${index}@shop.example`;
   let password = randomUUID();
   const write = (method: string, path: string, data: object, deed?: () => Deed) =>
-    untilTold(world.isOver, () => {
+    untilAnswered(world.isOver, () => {
       const body = { type: "customer", ...data };
       return notebook.ask(world.pick(), {
         method,
@@ -338,7 +341,7 @@ const passwordShopper: Client = async (world, index) => {
   }
 };
 
-/** What storefronts and programs read all day; also how far last_used_at of a busy key has come. */
+/** The frequent reads of storefronts and programs, and the last_used_at of a busy key. */
 const reader: Client = async (world) => {
   const { notebook, shop } = world;
   const { client_id, client_secret } = shop.work.made.application_key;
@@ -359,7 +362,7 @@ const reader: Client = async (world) => {
 const draw = ({ notebook }: World, target: Target, { id, token }: Key & { token: string }) =>
   notebook.ask(target, { path: "/v2/customer-authentication-settings", token, key: id });
 
-/** Keeps to three quarters of its floor, whatever becomes of its requests. */
+/** Uses three quarters of its floor, whatever the answers are. */
 const floorKeeper: Client = async (world) => {
   const everyMs = 1000 / (FLOOR * 0.75);
   const asked = new Set<Promise<unknown>>();
@@ -371,7 +374,7 @@ const floorKeeper: Client = async (world) => {
   await Promise.all(asked);
 };
 
-/** Takes what it can get of the same store, without a reservation. */
+/** Uses as much as it can get of the same store, without a reservation. */
 const flooder: Client = async (world) => {
   for (let round = 0; !world.isOver() && round < ROUNDS; round++) {
     await draw(world, world.pick(), world.shop.flooded.flooder);

@@ -1,4 +1,5 @@
-// One after the other, in one worker: each of them keeps two cores busy, and two at once would only test each other.
+// Runs in one worker, file after file: each of these files keeps two cores busy, so two at once would slow each other
+// down.
 import "./no-stickiness.ts";
 import "./instances.ts";
 import "./postgres.ts";

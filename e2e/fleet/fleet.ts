@@ -10,35 +10,35 @@ import {
 } from "../../packages/server/test/support/postgres-server.ts";
 import { findProgram } from "../../packages/server/test/support/programs.ts";
 import { startValkey, type ValkeyServer } from "../../packages/server/test/support/valkey-server.ts";
-import { type HonestIdp, startHonestIdp } from "../honest-idp.ts";
-import { newPlace, type Running, serve } from "../running.ts";
+import { type HonestIdp, startHonestIdp } from "../support/honest-idp.ts";
+import { newPlace, type Running, serve } from "../support/running.ts";
 
-/** Real instances on one real PostgreSQL, each over a line of its own that can be broken. */
+/** Real instances on a real PostgreSQL, each through its own proxy with faults. */
 export type Instance = {
   name: string;
   url: string;
-  /** Its lines to PostgreSQL and to Valkey; without Valkey the second leads nowhere. */
+  /** Proxies to PostgreSQL and to Valkey; without Valkey the second one has no target. */
   database: FaultProxy;
   valkey: FaultProxy;
-  /** Until it is ready. `program` of another release, if it is to be that. */
+  /** Resolves when the instance is ready. `program`: that of another release. */
   start(program?: string): Promise<void>;
-  /** SIGTERM, and its exit code. */
+  /** Sends SIGTERM, and returns the exit code. */
   stop(): Promise<number | null>;
   kill(): Promise<void>;
   signal(signal: NodeJS.Signals): void;
 };
 
 export type Fleet = {
-  /** Where a balancer would listen. */
+  /** The address of a balancer. */
   publicUrl: string;
   instances: Instance[];
   postgres: PostgresServer;
   idp: HonestIdp;
   valkey: ValkeyServer | undefined;
-  /** For commands beside the instances: straight to the database, by the release that the fleet began with. */
+  /** For commands beside the instances: directly to the database, with the release of the fleet's start. */
   env: Record<string, string>;
   program: string;
-  /** Everything that all instances have ever written. */
+  /** The complete output of all instances. */
   logs(): string;
   close(): Promise<void>;
 };
@@ -83,7 +83,7 @@ export async function startFleet({ program = LATCHKEY, withValkey = false }: Opt
       database,
       valkey: toValkey,
       async start(of = program) {
-        // Again when it did not work, as a supervisor does.
+        // Starts again after a failure, as a supervisor does.
         for (let tries = 0; ; tries++) {
           try {
             running = await serve({ folder, env: ofInstance, url, leave }, ["serve"], "pipe", {
@@ -111,7 +111,7 @@ export async function startFleet({ program = LATCHKEY, withValkey = false }: Opt
   }
 
   const instances: Instance[] = [];
-  // One after the other: the first brings the tables up to date.
+  // In sequence, because the first one migrates the tables.
   for (const name of NAMES) instances.push(await addInstance(name));
 
   return {

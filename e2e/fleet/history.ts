@@ -1,16 +1,16 @@
 /**
- * What clients sent to a fleet and what they were told, and the invariants I1 to I10 that must hold of it whatever went
- * wrong meanwhile. All instants are milliseconds of one monotonic clock, the one of the process that sent.
+ * The requests of a fleet's clients with their answers, and the invariants I1 to I10, which hold during every fault.
+ * All instants are milliseconds of the monotonic clock of the sending process.
  */
 export type Entry = {
-  /** The instance that was asked, or the balancer. */
+  /** The instance that got the request, or the balancer. */
   at: string;
   sentMs: number;
   doneMs: number;
-  /** `undefined`: no whole answer came. */
+  /** `undefined`: no complete answer came. */
   status: number | undefined;
   retryAfter?: string | undefined;
-  /** The application key whose limit it took from. */
+  /** The application key whose limit the request counts against. */
   key?: string | undefined;
   deed: Deed;
 };
@@ -20,44 +20,46 @@ export type Deed =
   /** `value` of `undefined`: deleted. No value is written twice to one row. */
   | { did: "write"; row: string; value: string | undefined; updatedAt?: string }
   | { did: "read"; row: string; value?: string | undefined; updatedAt?: string; lastUsedAt?: string | null }
-  /** A sign-on that came back with a code; `identity` is store, realm, profile, issuer and subject. */
+  /** A completed sign-on with its code; `identity` is store, realm, profile, issuer and subject. */
   | { did: "signOn"; code: string; identity: string }
   | { did: "redeem"; code: string; idempotencyKey?: string | undefined; given?: Given }
   /**
-   * Something that is good from `make` on and no longer after `revoke`; `use` is answered 2xx while it is good. What a code
-   * gave is `token <id>`.
+   * Something that is valid from `make` until `revoke`; `use` is answered 2xx while it is valid. The token of a code is
+   * named `token <id>`.
    */
   | { did: "make"; what: string }
   | { did: "use"; what: string }
   | { did: "revoke"; what: string };
 
-/** What a redeemed code gave. */
+/** The token and customer of a redeemed code. */
 type Given = { tokenId: string; customer: string };
 
 export type Fault = {
   name: string;
   fromMs: number;
   toMs: number;
-  /** The only instance that it touches; all of them if not said. */
+  /** The only affected instance; without it, all instances. */
   at?: string;
-  /** What clients may see of it, while it is on and until we have recovered: 503s, connections that break, nothing at all. */
+  /** The effects that clients may see during the fault and the recovery: 503s, broken connections, no answers. */
   shows: readonly ("unavailable" | "broken" | "paused")[];
 };
 
 export type History = {
   entries: readonly Entry[];
   faults: readonly Fault[];
-  /** By key: the reservation that it had all the time. */
+  /** By key: its constant reservation. */
   floors: ReadonlyMap<string, number>;
-  /** What a store's keys may be served together, where all instances count together; `reserve` is on top of `limit × (T + 1)`. */
+  /**
+   * The common limit of a store's keys, where all instances count together; `reserve` is on top of `limit × (T + 1)`.
+   */
   ceiling?: { keys: ReadonlySet<string>; limit: number; reserve: number };
-  /** What all keys of a store had reserved, again and again, as a connection of nobody's saw it. */
+  /** The sum of a store's reservations, read repeatedly over a connection outside the service. */
   reservations: readonly { reserved: number; limit: number }[];
-  /** At the end: whose each customer token is, as the database says, by token id. */
+  /** At the end: the owner of each customer token in the database, by token id. */
   owners: ReadonlyMap<string, { customer: string; identity: string }>;
-  /** When the machine itself had no time, as somebody found who has nothing to do with the service: it excuses slowness. */
+  /** Times in which the machine itself was slow, measured without the service: they excuse slowness. */
   starved: readonly { fromMs: number; toMs: number }[];
-  /** Whether each instance said that it is ready and nothing is degraded, asked again and again. */
+  /** Whether each instance reported that it is ready and not degraded, read repeatedly. */
   looks: readonly { at: string; sentMs: number; isWell: boolean }[];
   logs: string;
   secrets: readonly string[];
@@ -67,17 +69,17 @@ type Violation = { invariant: string; what: string };
 
 /** The promise: revoked here, refused everywhere (I4). */
 const STALE_MS = 1000;
-/** A statement that nobody waits for any more may be carried out this much later: the server ends it by then (ADR 11). */
+/** An abandoned statement may be carried out this much later: the server ends it by then (ADR 11). */
 const LATE_MS = 2000;
-/** Longer than any answer may take: two seconds for the database, the rest for a machine that is busy with us. */
+/** Longer than any answer may take: two seconds for the database, the rest for a machine that is busy with the test. */
 const DEADLINE_MS = 10_000;
-/** After the cause is gone, until everything is served again. */
+/** From the end of the cause until everything is served again. */
 const RECOVER_WITHIN_MS = 15_000;
-/** What had to wait for a processor is felt for a while. */
+/** The effect of a busy processor lasts a while. */
 const FELT_FOR_MS = 10_000;
 
 const isAcknowledged = ({ status }: Entry): boolean => status !== undefined && status < 400;
-/** Carried out or not: nobody was told. */
+/** The client does not know whether the request was carried out. */
 const isInDoubt = ({ status }: Entry): boolean => status === undefined || status >= 500;
 
 type Of<Did extends Deed["did"]> = Entry & { deed: Extract<Deed, { did: Did }> };
@@ -91,7 +93,7 @@ export function findViolations(history: History): Violation[] {
   return checks.flatMap(([invariant, find]) => find(history).map((what) => ({ invariant, what })));
 }
 
-/** A code gives one token. The same Idempotency-Key may hear of it again; nobody else does. */
+/** A code gives one token. A repeated Idempotency-Key may get the same token again; no other request does. */
 function codesUsedTwice(history: History): string[] {
   const redeemed = of(history, "redeem").filter(isAcknowledged);
   return [...Map.groupBy(redeemed, ({ deed }) => deed.code).values()].flatMap((all) => {
@@ -103,7 +105,7 @@ function codesUsedTwice(history: History): string[] {
   });
 }
 
-/** When a write was surely carried out or never will be. One that was refused never is. */
+/** The instant by which a write was carried out or never will be. A refused write never is. */
 function settledMs(history: History, write: Of<"write">): number {
   if (!isInDoubt(write)) return write.doneMs;
   const ends = history.faults
@@ -113,8 +115,8 @@ function settledMs(history: History, write: Of<"write">): number {
 }
 
 /**
- * A read shows a write that may have been the last one before it. It is wrong when nobody has written that, or when another
- * write was acknowledged before the read began and is surely later than it.
+ * A read returns a write that may be the last one before the read. A value is wrong when no client has written it, or
+ * when another write was acknowledged before the read began and is later than the returned one.
  */
 function lostWrites(history: History): string[] {
   const writes = Map.groupBy(
@@ -135,7 +137,7 @@ function lostWrites(history: History): string[] {
   });
 }
 
-/** What was given is there: good when it was made, and not revoked by anybody since. */
+/** An issued thing is valid from its creation until a client revokes it. */
 function lostThings(history: History): string[] {
   const made = Map.groupBy(of(history, "make", "redeem").filter(isAcknowledged), ({ deed }) =>
     deed.did === "make" ? deed.what : `token ${deed.given?.tokenId}`,
@@ -151,7 +153,7 @@ function lostThings(history: History): string[] {
   });
 }
 
-/** A token is of the identity that the code was for, and the code came from a sign-on that was finished. */
+/** A token belongs to the identity of its code, and its code came from a completed sign-on. */
 function strangeTokens(history: History): string[] {
   const signOns = new Map(of(history, "signOn").map(({ deed }) => [deed.code, deed.identity]));
   return of(history, "redeem").flatMap(({ deed: { code, given } }) => {
@@ -159,7 +161,7 @@ function strangeTokens(history: History): string[] {
     const owner = history.owners.get(given.tokenId);
     const identity = signOns.get(code);
     if (identity === undefined) return ["a code that no sign-on gave was redeemed"];
-    // Revoked since: then there is no row to compare with.
+    // A token that was revoked since has no row to compare with.
     if (owner === undefined) return [];
     return owner.identity === identity && owner.customer === given.customer
       ? []
@@ -191,8 +193,8 @@ function customersMadeTwice(history: History): string[] {
 }
 
 /**
- * A key that asked for no more than its floor was refused. The instant of the decision is not known, so every request counts
- * that may have been decided in the second before the refusal.
+ * A refused request of a key within its floor. The instant of the decision is unknown, so every request counts that may
+ * have been decided in the second before the refusal.
  */
 function floorsRefused(history: History): string[] {
   const drawn = history.entries.filter(({ key }) => key !== undefined && history.floors.has(key));
@@ -211,11 +213,11 @@ function floorsRefused(history: History): string[] {
   );
 }
 
-/** Exact again this much after a fault. */
+/** The limit is exact again this long after a fault. */
 const EXACT_AFTER_MS = 1000;
 const STRETCHES_SECONDS = [1, 5];
 
-/** Over T seconds a store was served more than its limit and the burst that is documented (docs/rate-limits.md). */
+/** Over T seconds a store was served more than its limit and the documented burst (docs/rate-limits.md). */
 function limitExceeded({ entries, faults, ceiling }: History): string[] {
   if (!ceiling) return [];
   const { keys, limit, reserve } = ceiling;
@@ -225,7 +227,7 @@ function limitExceeded({ entries, faults, ceiling }: History): string[] {
     const counts = served.map(({ sentMs: fromMs }) => {
       const toMs = fromMs + seconds * 1000;
       const isTroubled = faults.some((fault) => fault.fromMs < toMs && fault.toMs + EXACT_AFTER_MS > fromMs);
-      // What was sent and answered within the stretch was surely decided in it.
+      // A request that was sent and answered within the interval was decided in it.
       return isTroubled
         ? 0
         : served.filter(({ sentMs, doneMs }) => sentMs >= fromMs && doneMs <= toMs).length;
@@ -240,7 +242,7 @@ const reservedTooMuch = ({ reservations }: History): string[] =>
     .filter(({ reserved, limit }) => reserved > limit)
     .map(({ reserved, limit }) => `${reserved} of ${limit} were reserved`);
 
-/** Each of them later than the one before it, for all pairs of which one was over before the other began. */
+/** Each value is later than the one before it, for all pairs of requests that did not overlap. */
 function goingBackwards(history: History): string[] {
   const stamped = of(history, "write", "read").filter(isAcknowledged);
   return [...Map.groupBy(stamped, ({ deed }) => deed.row)].flatMap(([row, all]) => {
@@ -267,7 +269,7 @@ function backwards(row: string, earlier: Of<"write" | "read">, later: Of<"write"
     : [];
 }
 
-/** No 5xx but a 503 with Retry-After, no broken connection and no wait, unless a fault that shows so is on. */
+/** No 5xx except a 503 with Retry-After, no broken connection and no wait, unless a fault is on that shows so. */
 function unexplainedFailures(history: History): string[] {
   const isExplained = ({ at, sentMs, doneMs }: Entry, shows: Fault["shows"][number]): boolean =>
     history.faults.some(
@@ -329,7 +331,7 @@ export const summarise = (history: History): Summary => ({
   recoverySeconds: Math.max(0, ...history.faults.map((fault) => recoverySeconds(history, fault))),
 });
 
-/** From the end of the cause until the last request that failed, and until each instance has said that it is well. */
+/** The time from the end of the cause to the last failed request, and to each instance's report that it is well. */
 function recoverySeconds({ entries, looks, faults }: History, fault: Fault): number {
   const next = Math.min(
     ...faults.filter(({ fromMs }) => fromMs > fault.toMs).map(({ fromMs }) => fromMs),
@@ -346,7 +348,7 @@ function recoverySeconds({ entries, looks, faults }: History, fault: Fault): num
   );
   const wellMs = [...ofEach.values()].map((all) => {
     const first = all.findIndex(({ isWell }) => isWell);
-    // The one before it is the last that was not.
+    // The read before the first good one was the last bad one.
     return all[first === -1 ? all.length - 1 : first - 1]?.sentMs ?? fault.toMs;
   });
   return Math.max(0, ...[...failedMs, ...wellMs].map((ms) => (ms - fault.toMs) / 1000));

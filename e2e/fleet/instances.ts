@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { until } from "../../packages/server/test/support/until.ts";
-import { getToken } from "../running.ts";
+import { getToken } from "../support/running.ts";
 import { canRunFleet, type Fleet, type Instance, startFleet } from "./fleet.ts";
 import { openShop, type Shop, send } from "./shop.ts";
 import { isReady, underLoad } from "./under-load.ts";
 
-/** More for a long run. */
+/** More rounds for a long run. */
 const KILLS = Number(process.env.LATCHKEY_FLEET_ROUNDS ?? 20);
 
 describe.skipIf(!canRunFleet)("an instance", { timeout: 300_000 }, () => {
@@ -20,7 +20,7 @@ describe.skipIf(!canRunFleet)("an instance", { timeout: 300_000 }, () => {
   });
   afterAll(() => fleet?.close());
 
-  test(`is killed ${KILLS} times under load: nothing that was acknowledged is lost`, async () => {
+  test(`is killed ${KILLS} times under load: no acknowledged write is lost`, async () => {
     const name = `kill -9 of an instance, ${KILLS} times`;
     await underLoad(fleet, shop, { name, recoversWithinSeconds: 10 }, async ({ begin, served }) => {
       for (let round = 0; round < KILLS; round++) {
@@ -28,7 +28,7 @@ describe.skipIf(!canRunFleet)("an instance", { timeout: 300_000 }, () => {
         const killed = begin({ at: instance.name, shows: ["broken"] });
         const gone = begin({ at: instance.name, shows: ["broken"] });
         await instance.kill();
-        // Recovering begins here, and takes as long as starting does.
+        // Recovery begins here, and takes as long as a start.
         killed();
         await instance.start();
         gone();
@@ -37,18 +37,18 @@ describe.skipIf(!canRunFleet)("an instance", { timeout: 300_000 }, () => {
     });
   });
 
-  test("stands still and goes on: the others serve, and its clients wait no longer than that", async () => {
+  test("is paused and resumed: the others serve, and its clients wait no longer than the pause", async () => {
     const { name: at } = b as Instance;
     const name = "SIGSTOP and SIGCONT of an instance";
     await underLoad(fleet, shop, { name, recoversWithinSeconds: 10 }, async ({ begin, served }) => {
       for (let round = 0; round < 2; round++) {
         const ends = [
           begin({ at, shows: ["paused", "unavailable"] }),
-          // What it had locked is not to be had for up to five seconds.
+          // Rows that it had locked stay locked for up to five seconds.
           begin({ shows: ["unavailable"] }),
         ];
         b?.signal("SIGSTOP");
-        // One client does not wait for its answers, so that it goes on; four seconds of it.
+        // A client that does not wait for answers, so it sends during the pause; four seconds of it.
         await served(40).finally(() => b?.signal("SIGCONT"));
         for (const end of ends) end();
         await served(50, at);
@@ -56,7 +56,7 @@ describe.skipIf(!canRunFleet)("an instance", { timeout: 300_000 }, () => {
     });
   });
 
-  test("stands still while a token is revoked elsewhere: when it goes on, it refuses the token at once (I4)", async () => {
+  test("is paused while a token is revoked elsewhere: after the pause it refuses the token at once (I4)", async () => {
     const [here, there] = [a as Instance, b as Instance];
     const { client_id, client_secret } = shop.work.made.application_key;
     for (let round = 0; round < 5; round++) {
@@ -74,7 +74,7 @@ describe.skipIf(!canRunFleet)("an instance", { timeout: 300_000 }, () => {
     }
   });
 
-  test("has its clock set an hour on, and an hour back: nobody notices, and readiness says so (T48)", async () => {
+  test("has its clock set an hour forward and back: no request fails, and readiness reports it (T48)", async () => {
     const { name: at, url } = b as Instance;
     const name = "clock of one instance set an hour on and back";
     await underLoad(fleet, shop, { name, recoversWithinSeconds: 5 }, async ({ begin, served }) => {

@@ -1,6 +1,6 @@
 /**
- * For `--import`: the clock of this process alone is moved by an hour at each SIGUSR2: on, back, behind, back again. What
- * measures durations stays as it is, as when an operator or a time server sets a machine's clock.
+ * For `--import`: each SIGUSR2 moves the clock of this process by an hour: forward, back, behind, back again. Monotonic
+ * clocks stay as they are, as when an operator or a time server sets a machine's clock.
  */
 const HOUR_MS = 3_600_000;
 const STEPS_MS = [0, HOUR_MS, 0, -HOUR_MS];

@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { quickest, until } from "../../packages/server/test/support/until.ts";
-import { GRACE } from "../honest-idp.ts";
-import { getToken } from "../running.ts";
-import { type Notebook, newNotebook, untilTold } from "./ask.ts";
+import { GRACE } from "../support/honest-idp.ts";
+import { getToken } from "../support/running.ts";
+import { type Notebook, newNotebook, untilAnswered } from "./ask.ts";
 import { redeem, signOn, tokenOf, visit, type World } from "./clients.ts";
 import { canRunFleet, type Fleet, type Instance, startFleet } from "./fleet.ts";
 import { openShop, type Shop, send } from "./shop.ts";
 import { expectNoViolation } from "./under-load.ts";
 
-/** The promise; what it takes is measured from the answer to the change. */
+/** The documented second, measured from the answer to the change. */
 const WITHIN_MS = 1000;
 
 describe.skipIf(!canRunFleet)("without sticky sessions", { timeout: 300_000 }, () => {
@@ -34,7 +34,7 @@ describe.skipIf(!canRunFleet)("without sticky sessions", { timeout: 300_000 }, (
   });
   afterEach(() => expectNoViolation(notebook, fleet));
 
-  test("authorize on A, callback on B, redeem on C: the shopper is signed in everywhere", async () => {
+  test("authorize on A, callback on B, redemption on C: the shopper is signed in on every instance", async () => {
     for (const [first, second, third] of [
       [a, b, c],
       [b, c, a],
@@ -47,13 +47,13 @@ describe.skipIf(!canRunFleet)("without sticky sessions", { timeout: 300_000 }, (
       expect(given.status).toBe(200);
       const token = tokenOf(world, given);
       for (const instance of fleet.instances) expect((await visit(world, instance, token)).status).toBe(200);
-      // Used up for everybody, at once.
+      // The code is used up on every instance, at once.
       for (const instance of fleet.instances)
         expect((await redeem(world, instance, signedOn)).status).toBe(400);
     }
   });
 
-  test("an answer that was lost on A is given again on B, by its Idempotency-Key", async () => {
+  test("an answer that was lost on A is repeated on B, by its Idempotency-Key", async () => {
     const signedOn = await signOn(world, GRACE, [c, a]);
     expect(signedOn).toBeDefined();
     if (!signedOn) return;
@@ -63,7 +63,7 @@ describe.skipIf(!canRunFleet)("without sticky sessions", { timeout: 300_000 }, (
     expect(answers[1]?.data).toEqual(answers[0]?.data);
   });
 
-  /** How long after the change B and C did not yet know of it. */
+  /** The time after the change in which B and C still applied the old state. */
   async function knownAfterMs(isKnown: (instance: Instance) => Promise<boolean>): Promise<number> {
     const startedMs = performance.now();
     await Promise.all([b, c].map((instance) => until(() => isKnown(instance))));
@@ -86,7 +86,7 @@ describe.skipIf(!canRunFleet)("without sticky sessions", { timeout: 300_000 }, (
     expect(await quickest(WITHIN_MS, round)).toBeLessThan(WITHIN_MS);
   });
 
-  test("a key deleted on A takes its tokens with it on B and C within a second", async () => {
+  test("the tokens of a key deleted on A are refused on B and C within a second", async () => {
     const { admin } = shop.work;
     const round = async () => {
       const wanted = { type: "application_key", name: "Till" };
@@ -101,7 +101,7 @@ describe.skipIf(!canRunFleet)("without sticky sessions", { timeout: 300_000 }, (
     expect(await quickest(WITHIN_MS, round)).toBeLessThan(WITHIN_MS);
   });
 
-  test("a reservation changed on A is in force on B and C within a second", async () => {
+  test("a reservation changed on A applies on B and C within a second", async () => {
     const { admin, floor } = shop.flooded;
     const policyAt = async ({ url }: Instance) => {
       const headers = { authorization: `Bearer ${floor.token}` };
@@ -118,7 +118,7 @@ describe.skipIf(!canRunFleet)("without sticky sessions", { timeout: 300_000 }, (
     expect(await quickest(WITHIN_MS, round)).toBeLessThan(WITHIN_MS);
   });
 
-  test("a password changed on A ends the sessions on B, and the old one is refused there", async () => {
+  test("a password changed on A ends the sessions on B, where the old one is refused", async () => {
     const { admin, implicit } = shop.work;
     const [email, before, after] = ["ada@shop.example", randomUUID(), randomUUID()];
     const ada = { type: "customer", name: "Ada", email, password: before };
@@ -148,7 +148,7 @@ describe.skipIf(!canRunFleet)("without sticky sessions", { timeout: 300_000 }, (
         .filter((one) => one !== undefined)
         .map((one, index) => {
           const key = randomUUID();
-          return untilTold(world.isOver, () => redeem(world, at(index + 2), one, key));
+          return untilAnswered(world.isOver, () => redeem(world, at(index + 2), one, key));
         }),
     );
     expect(given.length).toBeGreaterThan(10);

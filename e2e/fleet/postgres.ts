@@ -28,7 +28,7 @@ describe.skipIf(!canRunFleet)("PostgreSQL", { timeout: 300_000 }, () => {
     during("PostgreSQL stopped for 10 s", 10, async ({ begin, served, failed }) => {
       const end = begin(AWAY);
       const startedMs = performance.now();
-      // Who is connected goes on; nobody new is let in.
+      // A smart stop keeps existing connections, and refuses new ones.
       const gone = fleet.postgres.stop("smart");
       await served(50);
       await fleet.postgres.stop("fast");
@@ -51,7 +51,7 @@ describe.skipIf(!canRunFleet)("PostgreSQL", { timeout: 300_000 }, () => {
       }
     }));
 
-  test("stands still", () =>
+  test("is paused", () =>
     during("PostgreSQL stands still (SIGSTOP)", 10, async ({ begin, failed, served }) => {
       for (let round = 0; round < 3; round++) {
         const end = begin(AWAY);
@@ -63,7 +63,7 @@ describe.skipIf(!canRunFleet)("PostgreSQL", { timeout: 300_000 }, () => {
       }
     }));
 
-  test("has its connections cut, again and again", () =>
+  test("has its connections cut repeatedly", () =>
     during("connections to PostgreSQL cut, 10 times", 10, async ({ begin, served }) => {
       for (let round = 0; round < 10; round++) {
         const end = begin(AWAY);
@@ -73,7 +73,7 @@ describe.skipIf(!canRunFleet)("PostgreSQL", { timeout: 300_000 }, () => {
       }
     }));
 
-  test("is in a black hole for one instance, then for all", () =>
+  test("swallows packets for one instance, then for all", () =>
     during("PostgreSQL black-holed", 10, async ({ begin, failed, served }) => {
       for (const holes of [lines().slice(1, 2), lines()]) {
         const end = begin(AWAY);
@@ -85,7 +85,7 @@ describe.skipIf(!canRunFleet)("PostgreSQL", { timeout: 300_000 }, () => {
       }
     }));
 
-  test("is behind a partition, after which everything that was sent arrives late", () =>
+  test("is behind a partition, after which every packet arrives late", () =>
     during("PostgreSQL behind a partition", 10, async ({ begin, failed, served }) => {
       for (const held of [lines().slice(1, 2), lines()]) {
         const end = begin(AWAY);

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Summary } from "./history.ts";
 
-/** The table of faults that a run prints at its end: every fault test adds a line, from whichever worker. */
+/** The table of faults at the end of a run: every fault test adds a line, from whichever worker. */
 const FILE = fileURLToPath(new URL("../../node_modules/.cache/latchkey-fleet.jsonl", import.meta.url));
 
 type Row = { fault: string } & Summary;
@@ -32,7 +32,7 @@ function tableOf(rows: readonly Row[]): string {
   ].join("\n");
 }
 
-/** For vitest's global set-up: forgets the run of before, and prints when all tests are done. */
+/** For vitest's global set-up: deletes the earlier run's table, and prints the table when all tests are done. */
 export default function setup(): () => void {
   rmSync(FILE, { force: true });
   return () => {

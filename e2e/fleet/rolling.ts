@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { LATCHKEY } from "../../packages/server/test/support/command.ts";
 import { until } from "../../packages/server/test/support/until.ts";
-import { hasReleaseBefore, unpackReleaseBefore } from "../release-before.ts";
+import { hasReleaseBefore, unpackReleaseBefore } from "../release/release-before.ts";
 import { type Balancer, hasNginx, startBalancer } from "./balancer.ts";
 import { canRunFleet, type Fleet, type Instance, startFleet } from "./fleet.ts";
 import { openShop, type Shop } from "./shop.ts";
 import { isReady, underLoad } from "./under-load.ts";
 
-/** More for a long run. */
+/** More rounds for a long run. */
 const ROUNDS = Number(process.env.LATCHKEY_FLEET_ROUNDS ?? 1);
 
 describe.skipIf(!canRunFleet || !hasNginx)(
@@ -32,23 +32,24 @@ describe.skipIf(!canRunFleet || !hasNginx)(
     async function restart(instance: Instance, program?: string): Promise<void> {
       const stopped = instance.stop();
       await until(async () => !(await isReady(instance.url)));
-      // Whether anybody was failed meanwhile is seen in the history; here an instance may be held up for a moment.
+      // The history shows failed requests; here an instance may be delayed for a moment.
       for (let asked = 0; asked < 30; asked++) await until(() => isReady(front.url));
       expect(await stopped).toBe(0);
       await instance.start(program);
-      // Before that the next one must not go: nginx would have one instance left, and none if that one is slow for a moment.
+      // The next instance must not restart before that: nginx would have one instance left, and none if that one is
+      // slow for a moment.
       const before = await requestsOf(instance);
       await until(async () => (await requestsOf(instance)) > before);
     }
 
-    /** Requests of clients, who all come by nginx. */
+    /** Requests of clients, all through nginx. */
     async function requestsOf({ url }: Instance): Promise<number> {
       const text = await (await fetch(`${url}/metrics`)).text();
       const lines = text.matchAll(/^latchkey_http_requests_total\{.*route="\/v2\/.*\} (\d+)$/gm);
       return [...lines].reduce((sum, [, count]) => sum + Number(count), 0);
     }
 
-    test("one instance after the other is restarted: not one request fails", async () => {
+    test("instances restart one after the other: no request fails", async () => {
       await begin();
       const name = "rolling restart behind nginx";
       await underLoad(fleet, shop, { name, front, recoversWithinSeconds: 1 }, async ({ served }) => {
@@ -61,7 +62,7 @@ describe.skipIf(!canRunFleet || !hasNginx)(
     });
 
     test.skipIf(!hasReleaseBefore)(
-      "one instance after the other goes from the release before to the one of today: nothing fails but what the tables' change holds up (T52)",
+      "a rolling upgrade from the previous release: only requests that wait for a table's change fail (T52)",
       async () => {
         const before = unpackReleaseBefore();
         try {
@@ -70,11 +71,12 @@ describe.skipIf(!canRunFleet || !hasNginx)(
           await underLoad(
             fleet,
             shop,
-            // Somebody new at two releases at once is more than the one before can stand: it answers 500 to who comes second.
+            // The previous release answers 500 to the second sign-on of a new person, when two releases get one each at
+            // once.
             { name, front, racesForPeople: false, recoversWithinSeconds: 2 },
             async ({ begin, served }) => {
               const [first, ...others] = fleet.instances as [Instance, ...Instance[]];
-              // It brings the tables up to date, and who writes meanwhile may be told to come again.
+              // The new release migrates the tables, so a write may get 503 with Retry-After meanwhile.
               const end = begin({ shows: ["unavailable"] });
               await restart(first, LATCHKEY);
               end();

@@ -1,20 +1,20 @@
-import { createStore, getToken, type Made } from "../running.ts";
+import { createStore, getToken, type Made } from "../support/running.ts";
 import type { Fleet } from "./fleet.ts";
 
-/** What the clients of a fleet work on: three stores, one for each kind of load. */
+/** The data of a fleet's clients: three stores, one for each kind of load. */
 export type Shop = {
-  /** Sign-ons, keys, customers, revocations: its limit is out of the way. */
+  /** Sign-ons, keys, customers, revocations: the limit of this store is never reached. */
   work: Store & { realmId: string; profileId: string; implicit: string };
-  /** Where two keep reserving more than there is between them. */
+  /** Two clients reserve, together, more than the limit of this store. */
   tight: Store & { keys: [Key, Key] };
-  /** Where one key keeps to its floor while another floods the rest. */
+  /** The first key keeps to its floor while the second uses up the rest. */
   flooded: Store & { floor: Key & { token: string }; flooder: Key & { token: string } };
 };
 
 type Store = { id: string; made: Made; admin: string };
 export type Key = { id: string; clientId: string; clientSecret: string };
 
-/** Where shoppers are sent back to. */
+/** The redirect URI of shoppers. */
 export const STOREFRONT = "https://shop.example/signed-in";
 export const TIGHT_LIMIT = 1000;
 export const FLOOR = 20;

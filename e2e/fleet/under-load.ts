@@ -8,11 +8,11 @@ import { type Deed, type Entry, type Fault, findViolations, type History, summar
 import { report } from "./report.ts";
 import { ceilingOf, FLOOR, type Shop } from "./shop.ts";
 
-/** What a test does to a fleet while its clients go on. */
+/** The fault of a test, while its clients send. */
 export type Trouble = {
-  /** From now on, until the function that it gives back is called. */
+  /** Begins a fault; the returned function ends it. */
   begin(fault: Pick<Fault, "shows" | "at">): () => void;
-  /** Waits until that many more requests were acknowledged, by that instance or by any. */
+  /** Waits until that many more requests were acknowledged, by the named instance or by any. */
   served(requests: number, at?: string): Promise<void>;
   /** Waits until that many more requests failed. */
   failed(requests: number, at?: string): Promise<void>;
@@ -20,19 +20,19 @@ export type Trouble = {
 
 type Options = {
   name: string;
-  /** Where clients send to, if not straight to the instances. */
+  /** The target of the clients, if not the instances themselves. */
   front?: Target;
-  /** Whether two sign-ons of somebody new race (I5); they do unless this says no. */
+  /** Whether two sign-ons of a new person race (I5); true unless set to false. */
   racesForPeople?: boolean;
-  /** At most this long after the cause is gone. */
+  /** The longest recovery after the end of the cause. */
   recoversWithinSeconds: number;
 };
 
 const KINDS: readonly Deed["did"][] = ["make", "other", "read", "redeem", "revoke", "signOn", "use", "write"];
 
 /**
- * Lets all clients go on while `trouble` lasts, waits until everything is served again, and checks the whole history. A line
- * of the table that the run prints at its end comes from here.
+ * Runs all clients during `trouble`, waits until everything is served again, and checks the whole history. Adds a line
+ * to the table at the end of the run.
  */
 export async function underLoad(
   fleet: Fleet,
@@ -70,7 +70,7 @@ export async function underLoad(
   const reservations = watchReservations(fleet, shop, machine);
   const readiness = watchReadiness(fleet);
   const clients = everybody.map((client, index) => client(world, index));
-  /** Each kind of request was served once more: a load of which a part does not work would prove nothing. */
+  /** Each kind of request was served once more: a load with a part that does not work would prove nothing. */
   const everyKind = async () => {
     const from = entries.length;
     const isServed = ({ status }: Entry) => status !== undefined && status < 400;
@@ -108,7 +108,7 @@ export async function underLoad(
     entries,
     faults,
     floors: new Map([[shop.flooded.floor.id, FLOOR]]),
-    // Without Valkey each instance counts for itself.
+    // Without Valkey each instance counts alone.
     ...(fleet.valkey && { ceiling: ceilingOf(shop.flooded) }),
     reservations: await reservations.stop(),
     starved: machine.stop(),
@@ -125,13 +125,13 @@ export async function underLoad(
       .split("\n")
       .filter((line) => status.test(line))
       .slice(0, 5);
-  // A few of each are enough to see what is wrong, and where it was thrown.
+  // A few of each are enough to see the fault and its place.
   expect([
     ...violations.slice(0, 20),
     ...linesWith(/"status":5(?!03)/),
     ...(violations.length > 0 ? linesWith(/"status":503/) : []),
   ]).toEqual([]);
-  // Nobody recovers on a machine that has no time.
+  // A busy machine does not recover, so its times are left out.
   if (history.starved.length === 0) expect(summary.recoverySeconds).toBeLessThan(recoversWithinSeconds);
   return history;
 }
@@ -142,7 +142,7 @@ export const isReady = (url: string): Promise<boolean> =>
     () => false,
   );
 
-/** Every row that was written, and every token that is still good, from every instance (I2). */
+/** Reads every written row, and uses every valid token, at every instance (I2). */
 async function readEverything({ notebook, shop }: World, instances: readonly Instance[]): Promise<void> {
   const rows = new Set(notebook.entries.flatMap(({ deed }) => (deed.did === "write" ? [deed.row] : [])));
   const tight = new Set(shop.tight.keys.map(({ id }) => id));
@@ -163,10 +163,10 @@ async function readEverything({ notebook, shop }: World, instances: readonly Ins
 
 type Machine = { note(fromMs: number): void; stop(): History["starved"] };
 
-/** Longer than anything here takes that nobody keeps from a processor. */
+/** Longer than any step takes on a machine with free processors. */
 const STARVED_MS = 150;
 
-/** Whether there is time on this machine: a timer that comes late says no, and so does a small transaction on PostgreSQL. */
+/** Whether the machine is fast enough: a late timer means no, and so does a slow small transaction on PostgreSQL. */
 function watchMachine(): Machine {
   const starved: History["starved"][number][] = [];
   const note = (fromMs: number) => {
@@ -187,10 +187,10 @@ function watchMachine(): Machine {
   };
 }
 
-/** Looks a connection is used for: a new one, too, must be had in time. */
+/** The reads for which a connection is kept: a new connection must also open in time. */
 const LOOKS_OF_CONNECTION = 20;
 
-/** Looks again and again at what is reserved, over connections of its own. */
+/** Reads the reservations repeatedly, over connections of its own. */
 function watchReservations({ postgres }: Fleet, { tight }: Shop, machine: Machine) {
   const seen: { reserved: number; limit: number }[] = [];
   let isOver = false;
@@ -204,7 +204,7 @@ function watchReservations({ postgres }: Fleet, { tight }: Shop, machine: Machin
       for (let asked = 0; asked < LOOKS_OF_CONNECTION && !isOver; asked++) {
         const askedMs = performance.now();
         const { rows } = await client.query(
-          // The message is nobody's; it makes this transaction wait for the log on the disk, as one that writes does.
+          // No instance listens to this message; it makes the transaction wait for the log on disk, as a write does.
           `select (select sum(reserved_rate_limit) from application_keys where store_id = $1)::int as reserved,
              (select rate_limit from stores where id = $1)::int as limit, pg_logical_emit_message(true, 'watch', '')`,
           [tight.id],
@@ -232,7 +232,7 @@ function watchReservations({ postgres }: Fleet, { tight }: Shop, machine: Machin
 
 const LOOK_WITHIN_MS = 2000;
 
-/** Without Valkey all are degraded, always: each counts for itself. */
+/** Without Valkey every instance is always degraded: each counts alone. */
 function watchReadiness({ instances, valkey }: Fleet) {
   const seen: History["looks"][number][] = [];
   let isOver = false;
@@ -252,7 +252,7 @@ function watchReadiness({ instances, valkey }: Fleet) {
   };
   const looking = instances.map(look);
   return {
-    /** Until each of them has been, in a look that began from now on. */
+    /** Until each instance is well, in a read that began from now on. */
     async untilWell() {
       const nowMs = performance.now();
       await until(() =>
@@ -282,7 +282,7 @@ async function findOwners({ postgres }: Fleet): Promise<History["owners"]> {
   return new Map(rows.map(({ id, customer, identity }) => [id, { customer, identity }]));
 }
 
-/** What a test without a load checks. Whether the machine has time (I9) is nobody's business there. */
+/** The check of a test without load, which does not depend on the speed of the machine (I9). */
 export function expectNoViolation(notebook: Notebook, fleet: Fleet): void {
   const history: History = {
     entries: notebook.entries,

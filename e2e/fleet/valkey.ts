@@ -5,7 +5,7 @@ import { canRunFleet, type Fleet, type Instance, startFleet } from "./fleet.ts";
 import { openShop, type Shop } from "./shop.ts";
 import { type Trouble, underLoad } from "./under-load.ts";
 
-/** Nobody notices: no 5xx, no broken connection, and no key is refused what is reserved for it. */
+/** No effect on clients: no 5xx, no broken connection, and no refusal within a reservation. */
 const UNNOTICED = { shows: [] } as const;
 
 describe.skipIf(!canRunFleet || !hasValkey)("Valkey", { timeout: 300_000 }, () => {
@@ -22,7 +22,7 @@ describe.skipIf(!canRunFleet || !hasValkey)("Valkey", { timeout: 300_000 }, () =
   const during = (name: string, trouble: (trouble: Trouble) => Promise<void>, recoversWithinSeconds = 10) =>
     underLoad(fleet, shop, { name, recoversWithinSeconds }, trouble);
 
-  /** What is not as it should be with it, as readiness says; it is ready all the same. */
+  /** The degraded parts that readiness reports; the instance is ready all the same. */
   const degraded = async ({ url }: Instance) => {
     const answer = await fetch(`${url}/health/ready`);
     expect(answer.status).toBe(200);
@@ -33,14 +33,14 @@ describe.skipIf(!canRunFleet || !hasValkey)("Valkey", { timeout: 300_000 }, () =
   const untilAway = (instances = fleet.instances) => untilAll((reasons) => reasons.length > 0, instances);
   const untilBack = () => untilAll((reasons) => reasons.length === 0, fleet.instances);
 
-  test("is there: three instances together serve what the limit says, and no more", () =>
+  test("is up: three instances together serve the limit, and no more", () =>
     during("none, for comparison", async ({ served }) => {
       // Long enough for stretches of five seconds.
       const startedMs = performance.now();
       await until(() => performance.now() > startedMs + 6000);
       await served(1);
     }).then(({ entries }) => {
-      // Two want more than there is together, and one floods.
+      // Two keys request more than the limit together, and one sends a flood.
       for (const refusal of [409, 429]) expect(entries.some(({ status }) => status === refusal)).toBe(true);
     }));
 
@@ -58,7 +58,7 @@ describe.skipIf(!canRunFleet || !hasValkey)("Valkey", { timeout: 300_000 }, () =
       }
     }));
 
-  test("is flushed, scripts and all, again and again", () =>
+  test("is flushed repeatedly, scripts included", () =>
     during("Valkey flushed, 10 times", async ({ begin, served }) => {
       for (let round = 0; round < 10; round++) {
         const end = begin(UNNOTICED);
@@ -70,7 +70,7 @@ describe.skipIf(!canRunFleet || !hasValkey)("Valkey", { timeout: 300_000 }, () =
       await untilBack();
     }));
 
-  test("is slow, then too slow to wait for", () =>
+  test("is slow, then slower than the time limit", () =>
     during("Valkey slow (20 ms, then 200 ms)", async ({ begin, served }) => {
       const end = begin(UNNOTICED);
       for (const line of lines()) line.toClient.delayMs = 20;
@@ -83,7 +83,7 @@ describe.skipIf(!canRunFleet || !hasValkey)("Valkey", { timeout: 300_000 }, () =
       await untilBack();
     }));
 
-  test("is in a black hole for one instance, then for all", () =>
+  test("swallows packets for one instance, then for all", () =>
     during("Valkey black-holed", async ({ begin, served }) => {
       for (const holes of [fleet.instances.slice(1, 2), fleet.instances]) {
         const end = begin(UNNOTICED);

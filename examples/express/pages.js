@@ -1,4 +1,4 @@
-/** Text from outside becomes text in the page, whatever it holds. */
+/** Escapes text for HTML. */
 const escaped = (text) => String(text).replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 
 const page = (title, main, { isSignedIn = false } = {}) => `<!doctype html>
@@ -67,7 +67,7 @@ export const accountPage = ({ customer }) =>
     { isSignedIn: true },
   );
 
-/** What the SDK throws has a message for shoppers; any other error's is for the log alone. */
+/** An `ApiError` of the SDK has a message for shoppers. Messages of other errors are only for the log. */
 export const failurePage = ({ name, message, requestId }) =>
   page(
     "Not now",

@@ -17,7 +17,7 @@ app.use((_request, response, next) => {
     // No `form-action`: browsers apply it to redirects as well, and the sign-in form ends at the identity provider.
     "Content-Security-Policy":
       "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'",
-    // Not `no-referrer`: with it a browser leaves the `Origin` of a form out.
+    // Not `no-referrer`: with it browsers send no `Origin` with a form.
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
   });
@@ -32,7 +32,7 @@ app.get("/", (request, response) => {
 
 app.get("/sign-in", async (request, response) => {
   const providers = await signOn.listProviders();
-  // Last, because it is told once: where the list fails, it waits for the next time.
+  // Reads the notice last, because reading deletes it: if the list fails, the next page shows the notice.
   response.send(signInPage({ providers, notice: signOn.takeNotice(request, response) }));
 });
 
@@ -42,12 +42,12 @@ app.get("/account", async (request, response) => {
   else response.redirect(303, "/sign-in");
 });
 
-// Express knows an error handler by its four parameters.
+// Express recognizes an error handler by its four parameters.
 app.use((error, _request, response, _next) => {
   console.error(error);
   response.status(503).send(failurePage(error));
 });
 
 const port = PORT ?? new URL(SHOP_URL).port;
-// Only from this machine. In a container, or without a proxy in front, leave the host out.
+// Listens on this machine only. In a container, or without a proxy, omit the host.
 app.listen(port, "localhost", () => console.log(`The shop is open: ${SHOP_URL}`));

@@ -4,17 +4,17 @@ import { Router, urlencoded } from "express";
 
 const NO_COOKIES = {
   message:
-    "Your browser has kept no cookie of this shop, and without one nobody can sign in. Allow cookies for it, then try again.",
+    "Your browser has not stored a cookie of this shop, which sign-in needs. Allow cookies for it, then try again.",
 };
 
 /**
- * Sign-on that runs on the server. Code, verifier and customer token travel in HttpOnly cookies, where no script of a page can read
- * them.
+ * Runs sign-on on the server. Verifier and customer token are in HttpOnly cookies, which no script of a page
+ * can read.
  */
 export function createSignOn({ latchkeyUrl, clientId, shopUrl }) {
   const { origin, protocol } = new URL(shopUrl);
   const isHttps = protocol === "https:";
-  // A browser takes a `__Host-` cookie only from this very host, over https: another subdomain cannot plant one.
+  // Browsers accept a `__Host-` cookie only from this host over https, so another subdomain cannot set it.
   const nameOf = (name) => (isHttps ? "__Host-" : "") + name.replace(":", "-");
   const SESSION = nameOf("customer");
   const NOTICE = nameOf("notice");
@@ -24,7 +24,10 @@ export function createSignOn({ latchkeyUrl, clientId, shopUrl }) {
   const connection = { baseUrl: latchkeyUrl, clientId };
   const shop = createStorefront(connection);
 
-  /** Each open sign-on is a cookie of the browser that began it. An answer that is brought to another browser finds none there. */
+  /**
+   * Stores each open sign-on in a cookie of the browser that began it. In another browser the answer is
+   * refused.
+   */
   const storefrontFor = (request, response) =>
     createStorefront({
       ...connection,
@@ -36,13 +39,14 @@ export function createSignOn({ latchkeyUrl, clientId, shopUrl }) {
     });
 
   /**
-   * In a cookie rather than in the address: nobody can send a shopper a link with a message of their own. A browser that has not brought
-   * the sign-on's cookie may not bring this one either; then the address says what is missing.
+   * Puts the notice into a cookie, not into the URL, so that a link cannot show a shopper a message of its
+   * author. A browser without the sign-on's cookie may refuse this cookie too, so the URL then says that
+   * cookies are missing.
    */
   function tell(response, error) {
     if (!(error instanceof ApiError)) throw error;
     const { code, message, reference } = error;
-    // The provider remembers who was there, and would send the same person into the same refusal: next time it is to ask.
+    // The provider still has a session and would send the same person again, so the next sign-on uses `prompt=login`.
     if (code === "access_denied" || code === "sign_on_refused")
       response.cookie(PROMPT, "login", { ...attributes, maxAge: 900_000 });
     const notice = new URLSearchParams({ message, ...(reference && { reference }) });
@@ -53,13 +57,14 @@ export function createSignOn({ latchkeyUrl, clientId, shopUrl }) {
   const router = Router();
   router.use(cookieParser());
 
-  // A browser names the page that sends a POST. Another site's form is refused here, whatever cookies it comes with.
+  // `Origin` names the site of the page that sends a POST. Refuses forms of other sites, even with valid cookies.
   router.use((request, response, next) => {
     if (request.method === "GET" || request.method === "HEAD" || request.get("Origin") === origin) next();
     else response.status(403).type("text").send("This form was sent from another site.");
   });
 
-  // The notice has come, so the browser keeps cookies: loaded again, without the notice, this address would say that it does not.
+  // The notice's cookie arrived, so cookies work. The redirect removes `without`, which would say otherwise
+  // after a reload.
   router.get("/sign-in", (request, response, next) => {
     if (request.query.without && NOTICE in request.cookies) response.redirect(303, "/sign-in");
     else next();
@@ -78,7 +83,7 @@ export function createSignOn({ latchkeyUrl, clientId, shopUrl }) {
     }
   });
 
-  // The answer is read here and is gone from the address with the redirect.
+  // Reads the answer. The redirect removes the answer from the address bar.
   router.get("/signed-in", async (request, response) => {
     try {
       const { token, expiresAt } = await storefrontFor(request, response).completeSignOn(request.url);
@@ -86,7 +91,7 @@ export function createSignOn({ latchkeyUrl, clientId, shopUrl }) {
       for (const name of [NOTICE, PROMPT]) response.clearCookie(name, attributes);
       response.redirect(303, "/account");
     } catch (error) {
-      // Back or reload: this sign-on is over, and the shopper is signed in.
+      // Back or reload: this sign-on is finished, and the shopper is signed in.
       const isOver = error.code === "callback_replay" || error.code === "state_unknown";
       if (isOver && request.cookies[SESSION]) response.redirect(303, "/account");
       else tell(response, error);
@@ -99,7 +104,7 @@ export function createSignOn({ latchkeyUrl, clientId, shopUrl }) {
     try {
       if (token) await shop.customer(token).signOut();
     } catch (error) {
-      // Signed out here all the same; the token itself ends at its own time.
+      // The shop signs out anyway. The token works until it expires.
       console.error("The token could not be revoked:", error.message);
     }
     response.redirect(303, "/");
@@ -110,7 +115,7 @@ export function createSignOn({ latchkeyUrl, clientId, shopUrl }) {
     listProviders: () => shop.listProviders(),
     isSignedIn: (request) => SESSION in request.cookies,
 
-    /** Who is signed in. The service checks the token: one that has ended is thrown away. */
+    /** The signed-in customer. The service checks the token; a token that no longer works is deleted. */
     async findCustomer(request, response) {
       const token = request.cookies[SESSION];
       if (!token) return undefined;
@@ -123,11 +128,11 @@ export function createSignOn({ latchkeyUrl, clientId, shopUrl }) {
       }
     },
 
-    /** What went wrong with the last sign-on: told once. */
+    /** The error of the last sign-on. Reading it deletes it. */
     takeNotice(request, response) {
       if (!(NOTICE in request.cookies)) return request.query.without === "cookies" ? NO_COOKIES : undefined;
       response.clearCookie(NOTICE, attributes);
-      // On localhost other programs may have a cookie of this name: theirs has no message.
+      // On localhost another program may have set a cookie of this name, which has no message.
       const notice = new URLSearchParams(String(request.cookies[NOTICE]));
       return notice.has("message") ? Object.fromEntries(notice) : undefined;
     },

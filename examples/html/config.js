@@ -1,3 +1,3 @@
-/** Both are public. An application key's secret has no place in a page. */
+/** Both values are public. Never put an application key's secret into a page. */
 export const LATCHKEY_URL = "http://localhost:4000";
 export const CLIENT_ID = "lkid_";

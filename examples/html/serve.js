@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { extname } from "node:path";
 
-/** Hands out the files of this folder, as any web server does. For trying things out. */
+/** Serves the files of this folder, for a trial. Any web server does. */
 const TYPES = { ".html": "text/html; charset=utf-8", ".css": "text/css", ".js": "text/javascript" };
 const FILES = ["/index.html", "/shop.js", "/config.js", "/latchkey.js", "/style.css"];
 
@@ -10,7 +10,7 @@ const port = Number(process.env.PORT ?? 5500);
 createServer(async ({ url }, response) => {
   const [path] = url.replace(/^\/(?=\?|$)/, "/index.html").split("?");
   if (!FILES.includes(path)) return response.writeHead(404).end();
-  // What a page cannot say of itself: no other site may show it in a frame.
+  // No other site may show the page in a frame. A `meta` element cannot set this directive.
   response.setHeader("Content-Security-Policy", "frame-ancestors 'none'");
   response.setHeader("Content-Type", TYPES[extname(path)]);
   response.end(await readFile(new URL(`.${path}`, import.meta.url)));

@@ -5,7 +5,10 @@ const shop = createStorefront({ baseUrl: LATCHKEY_URL, clientId: CLIENT_ID });
 const redirectUri = location.origin + location.pathname;
 const part = (id) => document.getElementById(id);
 
-/** For this tab, until it is closed. Every script of this site can read it, so there is none but ours. */
+/**
+ * Keeps the token for this tab until it closes. Every script of the site can read it, so the page loads no
+ * other scripts.
+ */
 const kept = {
   find: () => JSON.parse(sessionStorage.getItem("customer")),
   keep: (token) => sessionStorage.setItem("customer", JSON.stringify(token)),
@@ -18,11 +21,14 @@ if (mayKeep()) {
 } else {
   tell({
     message:
-      "Your browser does not let this shop keep anything, and without that nobody can sign in. Allow cookies and site data for it, then load the page again.",
+      "Your browser does not let this shop store data, which sign-in needs. Allow cookies and site data for it, then load the page again.",
   });
 }
 
-/** Where a browser forbids it, already the name throws. The SDK needs `localStorage` for what must be remembered while the shopper is away. */
+/**
+ * Reading `localStorage` throws if the browser forbids storage. The SDK needs it for the state of an open
+ * sign-on.
+ */
 function mayKeep() {
   try {
     return Boolean(sessionStorage && localStorage);
@@ -31,20 +37,20 @@ function mayKeep() {
   }
 }
 
-/** If the address is the answer to a sign-on: takes it out of the address bar, then redeems its code. */
+/** If the URL is the answer to a sign-on, removes the answer from the address bar and redeems its code. */
 async function comeBack() {
   const answer = location.href;
   if (!shop.isSignOnAnswer(answer)) return;
   history.replaceState(null, "", redirectUri);
   try {
-    // Refuses an answer whose `state` was not made in this browser.
+    // Refuses an answer with a `state` of another browser.
     kept.keep(await shop.completeSignOn(answer));
     sessionStorage.removeItem("prompt");
   } catch (error) {
-    // The provider remembers who was there, and would send the same person into the same refusal: next time it is to ask.
+    // The provider still has a session and would send the same person again, so the next sign-on uses `prompt=login`.
     if (error.code === "access_denied" || error.code === "sign_on_refused")
       sessionStorage.setItem("prompt", "login");
-    // Back or reload: this sign-on is over, and the shopper is signed in.
+    // Back or reload: this sign-on is finished, and the shopper is signed in.
     const isOver = error.code === "callback_replay" || error.code === "state_unknown";
     if (!isOver || !kept.find()) tell(error);
   }
@@ -60,7 +66,7 @@ async function show() {
   part("email").textContent = customer.email;
 }
 
-/** The service checks the token: one that has ended is thrown away. */
+/** The service checks the token; a token that no longer works is deleted. */
 async function findCustomer() {
   const token = kept.find();
   if (!token) return undefined;
@@ -110,7 +116,7 @@ part("sign-out").onclick = async ({ currentTarget }) => {
   try {
     await shop.customer(token).signOut();
   } catch (error) {
-    // Signed out here all the same; the token itself ends at its own time.
+    // The shop signs out anyway. The token works until it expires.
     console.error("The token could not be revoked:", error.message);
   }
   location.assign(redirectUri);

@@ -10,7 +10,7 @@ const config: NextConfig = {
           key: "Content-Security-Policy",
           value: "base-uri 'none'; frame-ancestors 'none'; object-src 'none'",
         },
-        // Not `no-referrer`: with it a browser leaves the `Origin` of a form out.
+        // Not `no-referrer`: with it browsers send no `Origin` with a form.
         { key: "Referrer-Policy", value: "same-origin" },
         { key: "X-Content-Type-Options", value: "nosniff" },
       ],

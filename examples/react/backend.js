@@ -1,7 +1,10 @@
 import { Router } from "express";
 import { createSignOn } from "./sign-on.js";
 
-/** What the page asks its own server. The customer token stays there: the page hears who is signed in, and no more. */
+/**
+ * The requests of the page to its own server. The token stays on the server; the page gets the customer's
+ * data only.
+ */
 export function createBackend({ LATCHKEY_URL, LATCHKEY_CLIENT_ID, SHOP_URL }) {
   const signOn = createSignOn({
     latchkeyUrl: LATCHKEY_URL,
@@ -21,7 +24,7 @@ export function createBackend({ LATCHKEY_URL, LATCHKEY_CLIENT_ID, SHOP_URL }) {
     response.json(await signOn.listProviders());
   });
 
-  // What the SDK throws has a message for shoppers; any other error's is for the log alone.
+  // An `ApiError` of the SDK has a message for shoppers. Messages of other errors are only for the log.
   router.use((error, _request, response, _next) => {
     console.error(error);
     const message = error.name === "ApiError" ? error.message : "Please try again in a moment.";

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import express from "express";
 import { createBackend } from "./backend.js";
 
-/** What runs in production: the backend, and the files that `npm run build` made. */
+/** The production server: the backend, and the files of `npm run build`. */
 const app = express();
 app.disable("x-powered-by");
 
@@ -11,7 +11,7 @@ app.use((_request, response, next) => {
     // No `form-action`: browsers apply it to redirects as well, and the sign-in form ends at the identity provider.
     "Content-Security-Policy":
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'",
-    // Not `no-referrer`: with it a browser leaves the `Origin` of a form out.
+    // Not `no-referrer`: with it browsers send no `Origin` with a form.
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
   });
@@ -19,10 +19,10 @@ app.use((_request, response, next) => {
 });
 app.use(createBackend(process.env));
 app.use(express.static("dist"));
-// Every other address is one of the page's own.
+// Every other path belongs to the page.
 app.get("/{*path}", (_request, response) => response.sendFile(resolve("dist/index.html")));
 
 const { SHOP_URL, PORT } = process.env;
 const port = PORT ?? new URL(SHOP_URL).port;
-// Only from this machine. In a container, or without a proxy in front, leave the host out.
+// Listens on this machine only. In a container, or without a proxy, omit the host.
 app.listen(port, "localhost", () => console.log(`The shop is open: ${SHOP_URL}`));

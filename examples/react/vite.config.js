@@ -2,7 +2,10 @@ import express from "express";
 import { defineConfig } from "vite";
 import { createBackend } from "./backend.js";
 
-/** In development the backend runs inside Vite's server: one command, one address, so cookies and `Origin` are as in production. */
+/**
+ * In development the backend runs inside Vite's server, on the same origin, so cookies and `Origin` are as in
+ * production.
+ */
 const backend = {
   name: "backend",
   configureServer: ({ middlewares }) => {

@@ -6,8 +6,8 @@ import { problems } from "../server/src/contract/problems.ts";
 import { SCREENS } from "./src/screens.ts";
 
 /**
- * Builds the console into dist/, unless what is there was made from the same sources. `npm ci` runs it, and so do `npm start` and
- * the tests. dist/console.json says what the service serves: the files, and the paths that are screens of the page itself.
+ * Builds the console into dist/, unless dist/ was built from the same sources. `npm ci`, `npm start` and the
+ * tests run it. dist/console.json lists the files and the screen paths that the service serves.
  */
 const here = fileURLToPath(new URL(".", import.meta.url));
 const dist = join(here, "dist");
@@ -15,7 +15,7 @@ const LISTING = "console.json";
 
 type Listing = { madeFrom: string; screens: readonly string[]; files: readonly string[] };
 
-/** What the page is made of. The lock file stands for the libraries. */
+/** The sources of the build. The lock file represents the libraries. */
 const SOURCES = [
   "build.ts",
   "index.html",
@@ -46,20 +46,20 @@ function isCurrent(madeFrom: string): boolean {
   return existsSync(listing) && (JSON.parse(readFileSync(listing, "utf8")) as Listing).madeFrom === madeFrom;
 }
 
-/** Says how long it took; undefined where there was nothing to do. */
+/** Returns the duration in milliseconds; undefined if nothing was built. */
 export async function buildConsole(): Promise<number | undefined> {
   const madeFrom = digestOfSources();
   if (isCurrent(madeFrom)) return undefined;
   const startedMs = performance.now();
   const { build } = await import("vite");
-  // Made beside it and then put in its place, so that a service that starts meanwhile finds one or the other.
+  // Builds into another folder and renames it, so that a service that starts meanwhile finds a complete build.
   const outDir = join(here, `dist-${process.pid}`);
   await build({
     configFile: false,
     root: here,
     base: "/console/",
     logLevel: "warn",
-    // Said outright: Vite would go by the environment, and a test runner's is another.
+    // Set explicitly: Vite would read NODE_ENV, which a test runner changes.
     mode: "production",
     define: { "process.env.NODE_ENV": JSON.stringify("production") },
     oxc: { jsx: { runtime: "automatic", development: false } },
@@ -74,13 +74,13 @@ export async function buildConsole(): Promise<number | undefined> {
     build: {
       outDir,
       target: "es2023",
-      // As data: addresses they would need a wider policy, and could not be cached for themselves.
+      // Files as data: URLs would need a wider Content-Security-Policy, and browsers could not cache them.
       assetsInlineLimit: 0,
       cssCodeSplit: false,
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
       rolldownOptions: {
-        // Libraries mark files for servers that render React; nothing is rendered on a server here.
+        // Ignores "use client" of libraries: no server renders React here.
         onLog: (level, log, handle) => {
           if (log.code !== "MODULE_LEVEL_DIRECTIVE") handle(level, log);
         },
@@ -95,7 +95,7 @@ export async function buildConsole(): Promise<number | undefined> {
   return performance.now() - startedMs;
 }
 
-/** What to do about each problem, from the service's own table. */
+/** The remedy of each problem, from the service's table. */
 const remedies = (): Record<string, string> =>
   Object.fromEntries(Object.entries(problems).map(([code, { remedy }]) => [code, remedy]));
 

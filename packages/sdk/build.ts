@@ -6,9 +6,9 @@ import { build } from "vite";
 import { projectMetadata, withAbsoluteLinks } from "../../scripts/publishing.ts";
 
 /**
- * Writes the package as it is published: JavaScript and declarations, with a package.json of their own. In the repository
- * the sources are used as they are, so nothing here runs before a release, and nothing that it writes is kept.
- * `node build.ts [folder]`; the folder is `dist` unless another is given, and is emptied first.
+ * Writes the package for publishing: JavaScript, declarations and a package.json. The repository itself uses
+ * the sources, so this program runs at a release only. `node build.ts [folder]` empties the folder first; the
+ * default is `dist`.
  */
 const here = fileURLToPath(new URL(".", import.meta.url));
 const folder = resolve(process.argv[2] ?? join(here, "dist"));
@@ -23,14 +23,14 @@ const compiled = spawnSync(
 );
 if (compiled.status !== 0) process.exit(1);
 
-// The compiler writes `.js` into what it emits as code, and leaves `.ts` in the declarations.
+// The compiler writes `.js` into import paths of JavaScript files, but leaves `.ts` in declarations.
 for (const path of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
   if (!path.endsWith(".d.ts")) continue;
   const text = readFileSync(join(folder, path), "utf8");
   writeFileSync(join(folder, path), text.replaceAll(/((?:from |import\()"\.[^"]+)\.ts"/g, '$1.js"'));
 }
 
-// The storefront's part in one file, for a page that is served as it is: no bundler, no import map.
+// The storefront's part in one file, for pages without a bundler or an import map.
 const ONE_FILE = "browser.js";
 await build({
   configFile: false,

@@ -1,15 +1,18 @@
 import { sql } from "kysely";
 import type { Storage } from "../../packages/server/src/storage/storage.ts";
 
-/** One reading of a table in a plan. */
+/** A read of a table in a plan. */
 export type Read = {
-  /** As the plan names it: the table, or its alias. */
+  /** The name in the plan: the table, or its alias. */
   name: string;
-  /** The columns that the index is entered with; `=` alone leaves the rows of one value. None: all rows are read. */
+  /**
+   * The columns of the index condition. `isEqual` is true for `=`, which selects the rows of one value. An empty list
+   * reads all rows.
+   */
   by: { column: string; isEqual: boolean }[];
-  /** It ends when enough rows were found. */
+  /** The read ends after a number of rows. */
   isLimited: boolean;
-  /** Rows are read and thrown away: a limit does not say how many are read. */
+  /** A filter discards rows after reading, so a limit does not bound the rows read. */
   isFiltered: boolean;
 };
 
@@ -21,7 +24,7 @@ const conditionsIn = (text: string): Read["by"] =>
     isEqual: operator === "=",
   }));
 
-/** SQLite does not say what it filters, nor where its limits are: the statement's own words have to do. */
+/** SQLite's plan has neither filters nor limits, so the text of the statement decides whether a read is limited. */
 export async function explainOnSqlite({ db }: Storage, statement: string): Promise<Plan[]> {
   const { rows } = await sql<{ detail: string }>`${sql.raw(`explain query plan ${statement}`)}`.execute(db);
   const details = rows.map(({ detail }) => detail);
@@ -30,7 +33,7 @@ export async function explainOnSqlite({ db }: Storage, statement: string): Promi
     reads: details.flatMap((detail) => {
       const [, way, name = "", index = ""] = /^(SCAN|SEARCH) (\w+)(.*)$/.exec(detail) ?? [];
       if (way === undefined || / CONSTANT ROW/.test(detail)) return [];
-      // An automatic index is made for the one statement, from all rows.
+      // SQLite builds an automatic index for one statement, from all rows.
       const by = way === "SEARCH" && !index.includes("AUTOMATIC") ? conditionsIn(index) : [];
       return [{ name, by, isLimited, isFiltered: false }];
     }),
@@ -51,10 +54,13 @@ type Node = {
   Plans?: Node[];
 };
 
-/** What PostgreSQL would do to small tables for their smallness is ruled out. */
+/** Plan nodes that PostgreSQL prefers for small tables, disabled because the tables of this check are small. */
 const RULED_OUT = ["seqscan", "bitmapscan", "hashjoin", "mergejoin"];
 
-/** Two plans: one that may sort, and one that goes along an index if it can. Which costs less depends on the number of rows. */
+/**
+ * Two plans: the first may sort, the second uses an index for the order if possible. The number of rows decides which
+ * costs less.
+ */
 export async function explainOnPostgres(storage: Storage, statement: string): Promise<Plan[]> {
   return [
     await planOnPostgres(storage, statement, RULED_OUT),
@@ -65,7 +71,7 @@ export async function explainOnPostgres(storage: Storage, statement: string): Pr
 function planOnPostgres({ db }: Storage, statement: string, ruledOut: readonly string[]): Promise<Plan> {
   return db.transaction().execute(async (trx) => {
     for (const way of ruledOut) await sql`set local ${sql.raw(`enable_${way}`)} = off`.execute(trx);
-    // Planned without the values, as for any.
+    // A generic plan, made without the values.
     await sql`set local plan_cache_mode = force_generic_plan`.execute(trx);
     const { text, count } = withBounds(statement);
     await sql.raw(`prepare asked as ${text}`).execute(trx);
@@ -81,7 +87,7 @@ function planOnPostgres({ db }: Storage, statement: string, ruledOut: readonly s
   });
 }
 
-/** Limits as the service has them. Of one that it does not know, the planner believes that it takes a tenth of the table. */
+/** Replaces limits by numbers, because the planner expects an unknown limit to be a tenth of the table. */
 function withBounds(statement: string): { text: string; count: number } {
   const bounded = statement.replaceAll(/limit \$\d+/g, "limit 10").replaceAll(/offset \$\d+/g, "offset 0");
   const numbers = new Map<string, number>();
@@ -92,7 +98,7 @@ function withBounds(statement: string): { text: string; count: number } {
   return { text, count: numbers.size };
 }
 
-/** Nodes that take all that is below them before they give anything, or take it again and again. */
+/** Nodes that read all rows of their child before the first result, or read the child again and again. */
 const ENDS_LIMIT = /^(Sort|Aggregate|Hash|Materialize|WindowAgg|SetOp|ModifyTable|Unique)$/;
 
 function walk(node: Node, plan: Plan, isLimited: boolean, indent: string): void {
@@ -107,10 +113,10 @@ function walk(node: Node, plan: Plan, isLimited: boolean, indent: string): void 
       isFiltered: node.Filter !== undefined,
     });
   }
-  for (const [place, child] of (node.Plans ?? []).entries()) {
+  for (const [at, child] of (node.Plans ?? []).entries()) {
     const isApart = child["Parent Relationship"] === "SubPlan" || child["Parent Relationship"] === "InitPlan";
-    const isInner = type === "Nested Loop" && place > 0;
-    const goesOn = type === "Limit" || (isLimited && !ENDS_LIMIT.test(type));
-    walk(child, plan, goesOn && !isApart && !isInner, `${indent}  `);
+    const isInner = type === "Nested Loop" && at > 0;
+    const isLimitedBelow = type === "Limit" || (isLimited && !ENDS_LIMIT.test(type));
+    walk(child, plan, isLimitedBelow && !isApart && !isInner, `${indent}  `);
   }
 }

@@ -8,10 +8,13 @@ import type { Storage } from "../../packages/server/src/storage/storage.ts";
 import type { Tables } from "../../packages/server/src/storage/tables.ts";
 import { insertCrowd } from "../../packages/server/test/support/many-rows.ts";
 
-/** So many stores that it pays to look for one of them. */
+/** Enough stores that PostgreSQL uses an index to find a store. */
 const STORES = 200;
 
-/** With its tables, and on PostgreSQL without the service's time limits, which thousands of rows in one statement may exceed. */
+/**
+ * Creates the tables. On PostgreSQL the storage has no time limits, which a statement with thousands of rows could
+ * exceed.
+ */
 export async function openToFill(deps: { clock: Clock }, databaseUrl: string): Promise<Storage> {
   const storage = await openStorage(deps, databaseUrl);
   if (storage.engine === "sqlite") return storage;
@@ -19,7 +22,7 @@ export async function openToFill(deps: { clock: Clock }, databaseUrl: string): P
   return openPostgres(databaseUrl, { patient: true });
 }
 
-/** A large store, a few small ones and many that are empty, with something in every index. */
+/** Fills a large store, two small stores and many empty ones, with rows in every index. */
 export async function fill({ storage, clock }: { storage: Storage; clock: Clock }): Promise<void> {
   const { db } = storage;
   for (const count of [3000, 3, 3]) {
@@ -38,14 +41,14 @@ export async function fill({ storage, clock }: { storage: Storage; clock: Clock 
   await sql`update customers set password_hash = 'p' where email like '%1@%'`.execute(db);
   await sql`update customer_tokens set idp_session = id`.execute(db);
   await sql`update sign_on_attempts set idp_session = id`.execute(db);
-  // Of many kinds, so that an index that tells them apart is worth something.
+  // Many different values, so that PostgreSQL uses the indexes of these columns.
   await sql`update sign_ons set outcome = substr(id, 36), profile_id = substr(id, 34), counted = 1, email_digest = id`.execute(
     db,
   );
   await sql`analyze`.execute(db);
 }
 
-/** What a crowd of customers does not have. */
+/** Fills the tables that `insertCrowd` does not. */
 async function fillRest(storage: Storage, store_id: string, count: number): Promise<void> {
   const ids = (share = 1) => Array.from({ length: Math.ceil(count * share) }, newId);
   const times = { created_at: 0, updated_at: 0 };
@@ -97,6 +100,12 @@ async function fillRest(storage: Storage, store_id: string, count: number): Prom
       ...times,
     })),
   );
+  await fillProfiles(storage, store_id, realms);
+  await fillEnded(storage, store_id, count);
+}
+
+async function fillProfiles(storage: Storage, store_id: string, realms: readonly string[]): Promise<void> {
+  const times = { created_at: 0, updated_at: 0 };
   const texts = {
     name: "n",
     discovery_url: "u",
@@ -113,8 +122,13 @@ async function fillRest(storage: Storage, store_id: string, count: number): Prom
   await insertMany(
     storage,
     "deleted_profiles",
-    ids(0.3).map((id) => ({ id, store_id, former_profile_ids: "[]" })),
+    realms.map(() => ({ id: newId(), store_id, former_profile_ids: "[]" })),
   );
+}
+
+/** Fills the tables of what has ended: revocations, sessions, erasures and old answers. */
+async function fillEnded(storage: Storage, store_id: string, count: number): Promise<void> {
+  const ids = () => Array.from({ length: count }, newId);
   await insertMany(
     storage,
     "access_token_revocations",
@@ -143,7 +157,7 @@ async function fillRest(storage: Storage, store_id: string, count: number): Prom
   );
 }
 
-/** A log in which a tenth of the events is of each kind. */
+/** Fills the event log with ten types of events, the same number of each type. */
 async function fillLog(storage: Storage, store_id: string, count: number): Promise<void> {
   const texts = { source: "s", digest: "d", previous_hash: "p", hash: "h", data: "{}" };
   await insertMany(
@@ -174,7 +188,7 @@ async function fillLog(storage: Storage, store_id: string, count: number): Promi
   await insertMany(storage, "event_erasures", erasures);
 }
 
-/** A minute, hour and day of figures for each. */
+/** Fills the statistics with `count` rows for each step: minute, hour and day. */
 async function fillStatistics(storage: Storage, store_id: string, count: number): Promise<void> {
   const steps = ["minute", "hour", "day"];
   await insertMany(
@@ -191,7 +205,7 @@ async function fillStatistics(storage: Storage, store_id: string, count: number)
   );
 }
 
-/** Integrations of which few are due, and one with a delivery for each event. */
+/** Fills integrations, of which a tenth are due, and deliveries, half of which belong to one integration. */
 async function fillIntegrations(storage: Storage, store_id: string, count: number): Promise<void> {
   const times = { created_at: 0, updated_at: 0 };
   const ids = Array.from({ length: Math.ceil(count / 3) }, newId);

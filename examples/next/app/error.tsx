@@ -1,6 +1,6 @@
 "use client";
 
-/** What the server threw stays in its log; `digest` finds it there. */
+/** The error itself is only in the server's log, where `digest` finds it. */
 export default function Failure({ error }: { error: Error & { digest?: string } }) {
   return (
     <>

@@ -10,7 +10,10 @@ type Asked<T> = { answer?: T; failure?: Notice };
 const LOST: Notice = { message: "The connection broke off. Please try again." };
 const asked = new Map<string, Promise<Asked<unknown>>>();
 
-/** Asks the shop's own server, once for each path: in development React runs an effect twice, and a notice is told only once. */
+/**
+ * Requests each path of the shop's server once: React runs effects twice in development, and reading a notice
+ * deletes it.
+ */
 function ask<T>(path: string): Promise<Asked<T>> {
   const known =
     asked.get(path) ??

@@ -1,6 +1,6 @@
 import { type Notice, type Provider, type Session, useAnswer } from "./ask";
 
-/** Three pages, told apart by the path. A router does the same; sign-on needs none. */
+/** Chooses one of three pages by the path. A router is not needed for sign-on. */
 export function Shop() {
   const { answer: session, failure } = useAnswer<Session>(`/api/session${location.search}`);
   const isSignedIn = session?.customer !== undefined;
@@ -39,7 +39,7 @@ function Home({ customer }: Session) {
   );
 }
 
-/** A form, not a request of the script: the browser is to leave for the identity provider. */
+/** A form, not a `fetch`, because the browser must go to the identity provider. */
 function SignIn({ notice }: Session) {
   const { answer: providers, failure } = useAnswer<Provider[]>("/api/providers");
   return (

@@ -13,13 +13,14 @@ import "./styles/parts.css";
 import "./styles/figures.css";
 import "./styles/print.css";
 
-/** The SDK itself repeats what may be repeated, so a question that failed has failed. */
+/** No retries here, because the SDK already repeats requests that are safe to repeat. */
 const queries = new QueryClient({
   queryCache: new QueryCache({ onError: noteRefusal }),
   defaultOptions: { queries: { retry: false, staleTime: 2000 } },
 });
 
-// Going by what the browser says of the network, nothing would be asked: screens would load for good, and old figures stand as live ones.
+// Ignores the browser's offline state, in which queries would pause: screens would load for ever and show old
+// figures as current.
 onlineManager.setEventListener(() => () => {});
 addEventListener("online", () => void queries.invalidateQueries());
 

@@ -1,6 +1,6 @@
 /**
- * Every screen and its address. The service answers these with the page, and everything else below /console/ that is no file with 404;
- * the build hands it the list.
+ * Every screen and its path. The build writes the list for the service, which answers these paths with the
+ * page. Other paths below /console/ that are not files are 404.
  */
 export const SCREENS = {
   home: "/",

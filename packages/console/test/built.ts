@@ -1,6 +1,6 @@
 import { buildConsole } from "../build.ts";
 
-/** Before all tests: whoever asks for the console gets the one of these sources. It takes no time where nothing has changed. */
+/** Builds the console before all tests, unless dist/ is up to date. */
 export default async function setup(): Promise<void> {
   await buildConsole();
 }

@@ -3,23 +3,23 @@ import { createAdmin } from "@latchkey/sdk/admin";
 import { startPracticeIdp } from "./practice-idp/start.ts";
 import { startStorefront } from "./storefront/start.ts";
 
-/** A practice identity provider and a demo storefront for a Latchkey that runs on this machine, joined to it. */
+/** A practice identity provider and a demo storefront, both set up at a local Latchkey. */
 export type Demo = {
   shopUrl: string;
   idpUrl: string;
   knobsUrl: string;
-  /** Where webhooks are shown as they come. */
+  /** The shop's page that shows webhooks as they arrive. */
   hooksUrl: string;
-  /** Who may sign in at the console, at the practice provider. */
+  /** The members who can sign in at the console through the practice provider. */
   members: readonly { name: string; email: string; role: string }[];
   membersRealmId: string;
   close(): Promise<void>;
 };
 
 type DemoOptions = {
-  /** Where browsers reach Latchkey. */
+  /** Latchkey's URL for browsers. */
   apiUrl: string;
-  /** Where this process reaches it: the same, unless a proxy is in front. */
+  /** Latchkey's URL for this process, if a proxy makes it differ from `apiUrl`. */
   ownUrl?: string;
   clientId: string;
   clientSecret: string;
@@ -28,19 +28,19 @@ type DemoOptions = {
 
 const PROFILE_NAME = "Practice sign-in";
 
-/** The provider lives on this machine and knows nobody real, so its client's secret need not be one. */
+/** The provider is local and its people are invented, so the secret of its client need not be secret. */
 const CLIENT = { clientId: "latchkey", clientSecret: "practice" };
 
-/** The console is another client of the provider than the shop. */
+/** The console's client at the provider, which is not the shop's. */
 const MEMBERS_CLIENT = { clientId: "latchkey-members", clientSecret: "practice" };
 
-/** People of the store: the provider knows both, with verified addresses. */
+/** Members of the store. The provider knows both, with verified addresses. */
 const MEMBERS = [
   { name: "Mona", email: "mona@shop.example", role: "administrator" },
   { name: "Sam", email: "sam@shop.example", role: "support" },
 ] as const;
 
-/** Somebody who was a customer before, with an address that the shop has proven. */
+/** An existing customer, whose address the shop has verified. */
 const DORA = {
   name: "Dora Brook",
   email: "dora@shop.example",
@@ -62,7 +62,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     idp.setClient({
       ...CLIENT,
       redirectUris: [profile.links["callback-endpoint"]],
-      // The provider calls this address itself; browsers do not.
+      // The provider calls this URL, not a browser.
       backchannelLogoutUri: profile.links["backchannel-logout-endpoint"].replace(apiUrl, ownUrl),
     });
     shop.setWebhookSecret(await integrate(admin, shop.hooksUrl));
@@ -92,7 +92,7 @@ const FIRST_LOOK = {
   duplicate_email_policy: "api_only",
 } as const;
 
-/** What the shop needs, made if it is not there yet: whatever somebody has changed since stays as it is. */
+/** Creates the resources that the shop needs if they are missing. Keeps changes that were made since. */
 async function seed(admin: Admin, shopUrl: string, discoveryUrl: string) {
   const redirectUri = `${shopUrl}/signed-in`;
   const settings = await admin.settings.get();
@@ -103,17 +103,17 @@ async function seed(admin: Admin, shopUrl: string, discoveryUrl: string) {
   const known = knownOf(listed, discoveryUrl, CLIENT);
   const { redirect_uris, home_url } = realm.data;
   const isNew = !redirect_uris.includes(redirectUri);
-  // Where the shop was at another start, and nowhere that somebody has chosen since.
+  // True for the shop's URL of an earlier start, false for a URL that an administrator has set.
   const isElsewhere = home_url !== `${shopUrl}/` && redirect_uris.includes(`${home_url}signed-in`);
   if (isNew || isElsewhere) {
     const change = {
       redirect_uris: isNew ? [...redirect_uris, redirectUri] : redirect_uris,
       ...(!known && FIRST_LOOK),
     };
-    // The shop may have another port than the last time.
+    // The shop may have another port than at the last start.
     const shown = { home_url: `${shopUrl}/`, logo_url: `${shopUrl}/icon.svg` };
     await admin.realms.update(realmId, { ...change, ...shown }).catch((error) => {
-      // Under a public name the pages of Latchkey may not lead to a shop on localhost. Signing in works without that.
+      // At a public address Latchkey refuses links to localhost. Sign-on works without these links.
       if (!(error instanceof ApiError && error.code === "shown_url_invalid")) throw error;
       return admin.realms.update(realmId, change);
     });
@@ -122,14 +122,14 @@ async function seed(admin: Admin, shopUrl: string, discoveryUrl: string) {
   return join(profiles, known, discoveryUrl, CLIENT);
 }
 
-/** The realm for members with the practice provider; its two members come with it the first time. */
+/** Creates the realm for members with the practice provider and, the first time, two members. */
 async function seedMembers(admin: Admin, apiUrl: string, discoveryUrl: string) {
   const redirectUri = `${apiUrl}/console/signed-in`;
   const { data: realms } = await admin.realms.list({ limit: 100 });
   const realm =
     realms.find(({ purpose }) => purpose === "members") ??
     (await admin.realms.create({ name: "Members", purpose: "members" })).data;
-  // The service may have another port than the last time.
+  // The service may have another port than at the last start.
   if (!realm.redirect_uris.includes(redirectUri))
     await admin.realms.update(realm.id, { redirect_uris: [...realm.redirect_uris, redirectUri] });
   const profiles = admin.profiles(realm.id);
@@ -147,7 +147,10 @@ type Profiles = ReturnType<Admin["profiles"]>;
 type Client = { clientId: string; clientSecret: string };
 type Listed = { name: string; discovery_url: string; client_id: string };
 
-/** By its name, because the provider may have another port than the last time; or, where somebody has renamed it, by where it leads. */
+/**
+ * Finds the profile by its name, because the provider's port may have changed, or by its discovery URL,
+ * because its name may have.
+ */
 const knownOf = <Profile extends Listed>(
   listed: readonly Profile[],
   discoveryUrl: string,
@@ -165,7 +168,7 @@ function join(
   const at = { discovery_url: discoveryUrl, client_id: clientId, client_secret: clientSecret };
   if (!known) return profiles.create({ name: PROFILE_NAME, ...at });
   if (known.discovery_url === discoveryUrl) return profiles.get(known.id);
-  // The provider may have another port than the last time, and calls everybody by the same subject all the same.
+  // The provider may have another port than at the last start, but its people have the same subjects.
   return profiles.update(known.id, { ...at, adopt_identities_of: known.id, confirm: known.name });
 }
 
@@ -176,7 +179,10 @@ async function createDora(admin: Admin): Promise<void> {
 
 const INTEGRATION_NAME = "Practice shop";
 
-/** The shop's webhook, and the secret that signs it from now on: it is shown only when it is made, so each start makes one. */
+/**
+ * Creates the shop's webhook and returns its signing secret. The API shows a secret only once, so each start
+ * rotates it.
+ */
 async function integrate(admin: Admin, url: string): Promise<string> {
   const configuration = { url };
   const { data: listed } = await admin.integrations.list({ limit: 100 });
@@ -188,7 +194,7 @@ async function integrate(admin: Admin, url: string): Promise<string> {
     const made = { name: INTEGRATION_NAME, integration_type: "webhook", observes, configuration };
     return (await admin.integrations.create(made)).data.signing_secret;
   }
-  // The shop may have another port than the last time.
+  // The shop may have another port than at the last start.
   if (known.configuration.url !== url) await admin.integrations.update(known.id, { configuration });
   return (await admin.integrations.rotate(known.id)).data.signing_secret;
 }

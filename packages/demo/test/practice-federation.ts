@@ -1,4 +1,4 @@
-import { newCookieJar } from "../../../e2e/honest-idp.ts";
+import { newCookieJar } from "../../../e2e/support/honest-idp.ts";
 import { createProfile } from "../../server/src/contract/oidc-profiles.ts";
 import { getAuthenticationSettings, updateRealm } from "../../server/src/contract/realms.ts";
 import { getSignOn, listSignOns } from "../../server/src/contract/sign-ons.ts";
@@ -8,7 +8,7 @@ import { handClock } from "../../server/test/support/clock.ts";
 import { newPkce, SHOP } from "../../server/test/support/federation.ts";
 import { startPracticeIdp } from "../src/practice-idp/start.ts";
 
-/** Latchkey and the practice provider in one process, and a browser that walks between them. */
+/** Latchkey and the practice provider in one process, with a browser that follows their redirects. */
 export type Federation = Awaited<ReturnType<typeof openFederation>>;
 type Browser = ReturnType<typeof openBrowser>;
 
@@ -24,7 +24,7 @@ export async function openFederation({ idpCallMs }: { idpCallMs?: number } = {})
       return response;
     },
   });
-  // The provider goes by the machine's clock, so ours begins there.
+  // The provider uses the machine's clock, so the service's clock begins at the same time.
   const clock = handClock(Date.now());
   const allowedOrigins = [idp.origin];
   const latchkey = await createTestApp({
@@ -71,7 +71,7 @@ export async function openFederation({ idpCallMs }: { idpCallMs?: number } = {})
     answersToLogout,
     registerLogout: () =>
       idp.setClient({ ...registered, backchannelLogoutUri: links["backchannel-logout-endpoint"] }),
-    /** What the service has written down of a sign-on. */
+    /** The record of a sign-on. */
     async recordOf(reference: string) {
       await latchkey.app.tidy();
       const { body } = await store.call(listSignOns, { query: `filter=eq(reference,${reference})` });
@@ -94,12 +94,12 @@ export async function openFederation({ idpCallMs }: { idpCallMs?: number } = {})
   };
 }
 
-/** What is pressed on the sign-in page. */
+/** The form values of a press on the sign-in page. */
 type Press = Record<string, string>;
 
 export function openBrowser({ service, idp }: Pick<Federation, "service" | "idp">) {
   const jar = newCookieJar();
-  /** The sign-in pages that were seen. */
+  /** The sign-in pages that the browser has loaded. */
   const pages: { text: string; policy: string | null }[] = [];
 
   async function request(url: string, init: RequestInit = {}): Promise<Response> {
@@ -122,7 +122,7 @@ export function openBrowser({ service, idp }: Pick<Federation, "service" | "idp"
     pages,
     request,
     post,
-    /** Goes where it is sent, presses once on a sign-in page, and ends at the shop. */
+    /** Follows redirects, submits a sign-in page once, and returns the shop's URL. */
     async walk(from: string, press?: Press, meanwhile?: () => Promise<unknown>): Promise<URL> {
       let at = from;
       while (!at.startsWith(SHOP)) {
@@ -143,16 +143,16 @@ export function openBrowser({ service, idp }: Pick<Federation, "service" | "idp"
 }
 
 type SignedOn = {
-  /** What the shop is told. */
+  /** `error` of the redirect to the shop. */
   error: string | null;
-  /** The record's reason; null when all went well. */
+  /** The record's reason; null for a successful sign-on. */
   reason: string | null;
   token: { customer_id: string; token: string } | undefined;
   // biome-ignore lint/suspicious/noExplicitAny: what the contract has of a customer
   customer: any;
 };
 
-/** One sign-on from the click to the customer token, and what the record says of it. */
+/** Runs a sign-on from the click to the customer token, and reads its record. */
 export async function signOn(
   federation: Federation,
   press?: Press,

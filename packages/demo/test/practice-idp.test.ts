@@ -30,7 +30,7 @@ const ADA = { person: "ada" };
 const BEN = { person: "ben" };
 
 describe("as an identity provider", () => {
-  test("it meets every requirement, which the first sign-on proves, but for R8, which nobody can tell while we send a nonce (seed 1)", async () => {
+  test("the first sign-on proves every requirement except R8, which cannot be checked while Latchkey sends a nonce (seed 1)", async () => {
     const f = await open();
     const check = async () =>
       (await f.store.call(checkProfile, { ids: { realm: f.realmId, id: f.profileId } })).body.data;
@@ -77,7 +77,7 @@ describe("as an identity provider", () => {
     expect(await oidc.fetchUserInfo(config, tokens.access_token, "ada")).toEqual(said);
   });
 
-  test("who has signed in is remembered: the second time there is no page", async () => {
+  test("a person who has signed in sees no page the second time", async () => {
     const f = await open();
     const browser = openBrowser(f);
     const first = await signOn(f, BEN, { browser });
@@ -99,7 +99,7 @@ describe("as an identity provider", () => {
     },
   );
 
-  test("of two tabs the later one counts, whoever was signed in through the other", async () => {
+  test("the later sign-in of two tabs replaces the earlier one", async () => {
     const f = await open();
     const browser = openBrowser(f);
     const meanwhile = () => signOn(f, ADA, { browser });
@@ -121,7 +121,7 @@ describe("as an identity provider", () => {
     expect([error, reason]).toEqual(["access_denied", "idp_error"]);
   });
 
-  test("a sign-in that is over has a page that says so", async () => {
+  test("a finished sign-in shows a page that says so", async () => {
     const { idp } = await openIdp();
     const response = await fetch(`${idp.origin}/interaction/unknown`);
     expect(response.status).toBe(400);
@@ -141,7 +141,7 @@ describe("as an identity provider", () => {
       body: new URLSearchParams("a=b"),
     };
     await fetch(`${f.idp.origin}/token`, exchange);
-    // Somebody does not wait for the answer.
+    // A client does not wait for the answer.
     f.idp.knobs.set({ tokenDelayMs: 60_000 });
     const impatient = fetch(`${f.idp.origin}/token`, { ...exchange, signal: AbortSignal.timeout(100) });
     await expect(impatient).rejects.toThrow();
@@ -164,7 +164,7 @@ describe("people", () => {
     expect(customer).toMatchObject({ email: "ben@shop.example", email_verified: false });
   });
 
-  test("Ben is not let into an account that has his address", async () => {
+  test("Ben is refused if a customer has his address", async () => {
     const f = await open();
     await f.changeRealm({ duplicate_email_policy: "api_only" });
     await newCustomer(f, "ben@shop.example");
@@ -176,7 +176,7 @@ describe("people", () => {
     expect(refused).toMatchObject({ error: "access_denied", reason: "claims.email_missing" });
   });
 
-  test("Dora and her twin are linked to the customer, made anew or refused, as the realm says", async () => {
+  test("Dora and her twin are linked, created or refused, as the realm's policy says", async () => {
     const f = await open();
     const existing = await newCustomer(f, "dora@shop.example");
     const both = async () => [await signOn(f, { person: "dora" }), await signOn(f, { person: "dora-twin" })];
@@ -196,7 +196,7 @@ describe("people", () => {
     expect(new Set(customers).size).toBe(3);
   });
 
-  test("somebody else is whoever was typed, and the same person when typed again", async () => {
+  test("a typed person gets the same subject when typed again", async () => {
     const f = await open();
     const typed = { action: "typed", name: "Zoë <b>", email: "zoe@shop.example", verified: "yes" };
     const first = await signOn(f, typed);

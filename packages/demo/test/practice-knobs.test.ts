@@ -41,7 +41,7 @@ describe("knobs", () => {
   test.each(endings)(
     "%s %s: the record says %s, and after a reset sign-on works",
     async (name, _, __, end) => {
-      // Nobody waits for eight seconds in a test: the service waits for one.
+      // The service waits for one second in this test, not for eight.
       const f = await open(name === "tokenDelayMs" ? { idpCallMs: 1000 } : {});
       const browser = openBrowser(f);
       f.idp.knobs.set(end.settings);
@@ -50,10 +50,10 @@ describe("knobs", () => {
         f.idp.knobs.rotateKeys();
       }
       expect((await signOn(f, ADA, { browser })).reason).toBe(end.reason);
-      // Also for somebody who is signed in already, and sees no page.
+      // Also for a person who is signed in already and sees no page.
       if (end.reason !== null) expect((await signOn(f, ADA, { browser })).reason).toBe(end.reason);
       f.idp.knobs.reset();
-      // Keys that were just read again are left alone for ten seconds.
+      // The service reads keys again after ten seconds at the earliest.
       f.clock.advance(10_000);
       expect((await signOn(f, ADA, { browser })).reason).toBeNull();
     },
@@ -72,12 +72,12 @@ describe("knobs", () => {
     },
   );
 
-  test("every reason in the table is one that Latchkey has", () => {
+  test("every reason in the table exists in Latchkey", () => {
     const reasons = Object.values(knobTable).flatMap(({ ends }) => ends.map(({ reason }) => reason));
     for (const reason of reasons) if (reason !== null) expect(signOnReasons).toHaveProperty([reason]);
   });
 
-  test("new keys hurt nobody, who is signed in stays so, and the old key is gone", async () => {
+  test("a key rotation ends no session, and removes the old key", async () => {
     const f = await open();
     const browser = openBrowser(f);
     const keys = async () => (await (await fetch(`${f.idp.origin}/jwks`)).json()).keys;
@@ -92,14 +92,14 @@ describe("knobs", () => {
     expect(current[0]).not.toHaveProperty("d");
   });
 
-  test("a wrong clock is seen by the doctor too", async () => {
+  test("the nine checks find a wrong clock too", async () => {
     const f = await open();
     f.idp.knobs.set({ clockSkewSeconds: -600 });
     const { body } = await f.store.call(checkProfile, { ids: { realm: f.realmId, id: f.profileId } });
     expect(body.data.warnings).toEqual([expect.stringContaining("more than 60 seconds apart")]);
   });
 
-  test("consent that is refused is refused without a page as well", async () => {
+  test("consent is refused without a page too", async () => {
     const f = await open();
     const browser = openBrowser(f);
     await signOn(f, ADA, { browser });
@@ -108,7 +108,7 @@ describe("knobs", () => {
     expect([error, reason]).toEqual(["access_denied", "idp_error"]);
   });
 
-  test("what they are set to is read as a copy, kept in bounds, and reset at once", async () => {
+  test("get returns a copy, set keeps values in bounds, and reset turns all off", async () => {
     const { idp } = await openIdp();
     const atStart = idp.knobs.get();
     idp.knobs.set({ twoAudiences: true, tokenDelayMs: 5 });
@@ -126,7 +126,7 @@ describe("the page of knobs", () => {
   const press = (url: string, headers: Record<string, string>, form = { knob: "dropEmail", value: "on" }) =>
     fetch(`${url}/knobs`, { method: "POST", redirect: "manual", headers, body: new URLSearchParams(form) });
 
-  test("shows every knob, its sentences, its reasons and how it stands", async () => {
+  test("shows every knob with its texts, reasons and state", async () => {
     const { idp } = await openIdp();
     idp.knobs.set({ wrongIssuer: true, clockSkewSeconds: -600 });
     const page = await (await fetch(`${idp.origin}/knobs`)).text();
@@ -139,7 +139,7 @@ describe("the page of knobs", () => {
     }
   });
 
-  test("has no two buttons of one name: who hears it must know which knob they turn", async () => {
+  test("gives each button an accessible name of its own", async () => {
     const { idp } = await openIdp();
     const page = await (await fetch(`${idp.origin}/knobs`)).text();
     const names = [...page.matchAll(/<button.*?<\/button>/g)].map(([button]) =>
@@ -149,7 +149,7 @@ describe("the page of knobs", () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  test("turns each of them with a plain form, and leads back", async () => {
+  test("turns each knob with a plain form, and leads back", async () => {
     const { idp } = await openIdp();
     const origin = { origin: idp.origin };
     const atStart = idp.knobs.get();
@@ -182,7 +182,7 @@ describe("the page of knobs", () => {
     expect(idp.knobs.get()).toEqual(atStart);
   });
 
-  test("403 a post from any other origin, or from nobody knows where", async () => {
+  test("403 for a POST from another origin, or without an origin", async () => {
     const { idp } = await openIdp();
     const { port } = new URL(idp.origin);
     const foreign: Record<string, string>[] = [
@@ -241,7 +241,7 @@ describe("every page", () => {
       expect(policy).toContain("frame-ancestors 'none'");
       expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
     }
-    // Browsers hold the whole way back to the shop against where a form may lead.
+    // Browsers apply `form-action` to every redirect on the way back to the shop.
     for (const { policy } of pages) expect(policy).toMatch(/^default-src 'none'; (?!.*form-action)/);
     const others = await Promise.all(answers.map((answer) => answer.text()));
     for (const text of [...pages.map((page) => page.text), ...others]) {
@@ -253,14 +253,14 @@ describe("every page", () => {
     }
   });
 
-  test("shows what somebody has typed, and does not obey it", async () => {
+  test("escapes typed text", async () => {
     const { pages, answers } = await everyPage();
     const typed = "&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;";
     expect(pages[1]?.text).toContain(`<strong>${typed}</strong>`);
     expect(await answers[0]?.text()).toContain(`<strong>${typed}</strong> is signed in`);
   });
 
-  test("is at one name: another one for this machine leads there", async () => {
+  test("redirects from another host name of this machine", async () => {
     const { idp } = await openIdp();
     const elsewhere = idp.origin.replace("localhost", "127.0.0.1");
     const response = await fetch(`${elsewhere}/knobs`, { redirect: "manual" });

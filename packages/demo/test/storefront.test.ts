@@ -60,7 +60,7 @@ describe("every answer", () => {
     expect(await head.text()).toBe("");
   });
 
-  test.each(["POST", "PUT", "DELETE", "OPTIONS"])("405 %s: nothing here can be changed", async (method) => {
+  test.each(["POST", "PUT", "DELETE", "OPTIONS"])("405 %s: every path is read-only", async (method) => {
     const answer = await fetch(`${shop.origin}/sign-in`, { method });
     expect(answer.status).toBe(405);
     expect(answer.headers.get("allow")).toBe("GET, HEAD");
@@ -75,7 +75,7 @@ describe("every answer", () => {
 });
 
 describe("paths", () => {
-  /** As it is written: fetch would clean it up before it is sent. */
+  /** Sends the path unchanged. `fetch` would normalize it. */
   const rawStatus = (path: string) =>
     new Promise<number>((resolve, reject) => {
       const { hostname, port } = new URL(shop.origin);
@@ -99,13 +99,13 @@ describe("paths", () => {
     "/%63onfig.json",
     "/constructor",
     "http://elsewhere.example/config.json",
-  ])("404 %s: what is not in the table does not exist", async (path) => {
+  ])("404 %s: only the paths of the table exist", async (path) => {
     expect(await rawStatus(path)).toBe(404);
   });
 });
 
 describe("pages", () => {
-  test("/config.json says where Latchkey is, as whom to speak to it, and where the knobs are", async () => {
+  test("/config.json has Latchkey's URL, the client id and the URL of the knobs", async () => {
     expect(JSON.parse(await fetchText("/config.json"))).toEqual({
       apiUrl: "http://keys.example:4000/some/path",
       clientId: "lkid_practice",
@@ -113,7 +113,7 @@ describe("pages", () => {
     });
   });
 
-  test("/config.json names no knobs where there are none", async () => {
+  test("/config.json has no URL of the knobs without a practice provider", async () => {
     const plain = await startStorefront({ apiUrl: "http://localhost:4000", clientId: "lkid_practice" });
     const answer = await fetch(`${plain.origin}/config.json`);
     expect(await answer.json()).toEqual({ apiUrl: "http://localhost:4000", clientId: "lkid_practice" });
@@ -130,7 +130,7 @@ describe("pages", () => {
     },
   );
 
-  test.each([...PAGES, "/nowhere"])("%s loads only what is there, from here", async (path) => {
+  test.each([...PAGES, "/nowhere"])("%s loads only existing files, from the shop", async (path) => {
     const html = await fetchText(path);
     const loaded = [...html.matchAll(/<(?:script|link|img)[^>]*?(?:src|href)="([^"]+)"/g)].map(
       ([, url]) => url,
@@ -141,7 +141,7 @@ describe("pages", () => {
     for (const url of loaded) expect(url).toMatch(/^\/[^/]/);
   });
 
-  test.each([...PAGES, "/nowhere"])("%s names each of its parts once", async (path) => {
+  test.each([...PAGES, "/nowhere"])("%s has each id once", async (path) => {
     const ids = [...(await fetchText(path)).matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id);
     expect(ids).toEqual([...new Set(ids)]);
   });
@@ -159,7 +159,7 @@ describe("modules", () => {
       if (source) await walk(new URL(source.value, shop.origin + path).pathname, seen);
   }
 
-  test("are JavaScript, whole and without types, down to the SDK's", async () => {
+  test("are JavaScript without types, including the SDK's", async () => {
     expect(() => parseAst("const n: number = 1")).toThrow();
     const seen = new Map<string, string>();
     for (const page of ["shop", "sign-in", "signed-in", "account", "not-found"])
@@ -182,7 +182,7 @@ describe("on the wire", () => {
   };
   const shown = (steps: unknown) => JSON.stringify(steps);
 
-  test("values are cut after six characters, those that nobody knows too", () => {
+  test("values are cut after six characters, also of unknown parameters", () => {
     const query = new URLSearchParams({ ...secrets, scope: "openid email", iss: "http://keys.example" });
     const steps = [
       departureStep(`http://keys.example/authorize?profile=p-0123456789&${query}`, false),
@@ -195,7 +195,7 @@ describe("on the wire", () => {
     expect(shown(steps)).toContain('"openid email"');
   });
 
-  test("ids in addresses are cut, and queries are left out", () => {
+  test("ids in URLs are cut, and queries are left out", () => {
     const url = "http://keys.example/v2/customers/01a1dfc7-623d-7984-89d0-a58478733bf7/tokens?token=secret";
     const { line } = exchangeStep({ method: "GET", url, status: 200, step: "sessions" }, "/account");
     expect(line).toBe("GET /v2/customers/01a1df…/tokens");
@@ -208,7 +208,7 @@ describe("on the wire", () => {
     expect(returnSteps(url, undefined).map(({ leg }) => leg)).toEqual([1]);
   });
 
-  test("a refusal leads to its record by its reference, and nothing else in the address passes for one", () => {
+  test("a refusal links to its record by its reference, and other text is not a reference", () => {
     const findOf = (reference: string) =>
       returnSteps(`http://shop.example/signed-in?error=access_denied&reference=${reference}`, undefined).at(
         -1,
@@ -218,7 +218,7 @@ describe("on the wire", () => {
       expect(findOf(strange)).toBeUndefined();
   });
 
-  test("a code that is redeemed belongs to leg 1, a password to no leg", () => {
+  test("the redemption of a code belongs to leg 1, a password sign-in to no leg", () => {
     const exchange = { method: "POST", url: "http://keys.example/v2/customers/tokens", status: 200 } as const;
     expect(exchangeStep({ ...exchange, step: "customer_token" }, "/signed-in").leg).toBe(1);
     expect(exchangeStep({ ...exchange, step: "customer_token" }, "/sign-in").leg).toBe(null);
@@ -226,7 +226,7 @@ describe("on the wire", () => {
 });
 
 describe("a failure", () => {
-  test("is told in a shopper's words, with the reference", () => {
+  test("has a message for shoppers, and the reference", () => {
     const failure = new ApiError("access_denied", "You were not signed in.", { reference: "ABCD-EFGH" });
     expect(explain(failure)).toMatchObject({
       sentence: "You were not signed in.",
@@ -239,14 +239,14 @@ describe("a failure", () => {
     const { error } = signOnReasonEntry(reason as SignOnReason);
     return explain(new ApiError(error, "GENERAL", { reason }));
   };
-  /** What happens to shoppers, and not to a shop that asks for the wrong thing. */
+  /** The reasons that concern shoppers, without the reasons of an invalid request. */
   const met = Object.keys(signOnReasons).filter((reason) =>
     /^(claims|email|several|provisioning|profile_(disabled|none)|idp_|token\.|id_token\.(?!auth_time)|userinfo\.|response\.)/.test(
       reason,
     ),
   );
 
-  test.each(met)("%s is told by what happened, and whether trying again helps", (reason) => {
+  test.each(met)("%s has a text that says what happened, and whether a retry helps", (reason) => {
     const { title, sentence, isWorthTrying } = refusal(reason);
     expect([title, sentence]).not.toContain(undefined);
     expect(sentence).not.toBe("GENERAL");
@@ -254,13 +254,13 @@ describe("a failure", () => {
     expect(sentence).not.toMatch(/token|code\b|issuer|HTTP|provider|client|OIDC|_/);
   });
 
-  test("reads differently for different refusals: at least nine can be told apart", () => {
+  test("has at least nine different texts for refusals", () => {
     expect(new Set(met.map((reason) => refusal(reason).sentence)).size).toBeGreaterThanOrEqual(9);
     expect(refusal("email_taken").isWorthTrying).toBe(false);
     expect(refusal("token.unavailable").isWorthTrying).toBe(true);
   });
 
-  test("of a form's field speaks of the field, not of the body", () => {
+  test("of a form's field names the field, not the body", () => {
     const fault = {
       status: "400",
       code: "member_invalid",
@@ -273,13 +273,13 @@ describe("a failure", () => {
     expect(sentence).toBe("Please choose a password of 8 to 128 characters.");
   });
 
-  test("that has words of its own keeps them, whatever field it points at", () => {
+  test("with its own text keeps the text, whatever field its pointer names", () => {
     const fault = { status: "409", code: "email_taken", title: "Conflict", detail: "taken", id: "r" };
     const errors = [{ ...fault, source: { pointer: "/data/email" } }];
     expect(explain(new ApiError("email_taken", "There is one.", { errors })).sentence).toBe("There is one.");
   });
 
-  test("of the page itself shows nothing of its inside", () => {
+  test("of the page itself shows no internal detail", () => {
     expect(explain(new TypeError("x is undefined")).sentence).not.toContain("undefined");
   });
 
@@ -291,7 +291,7 @@ describe("a failure", () => {
     },
   );
 
-  test("of the network leaves the answer in the address bar good", () => {
+  test("of the network keeps the answer in the address bar usable", () => {
     expect(isStillGood(explain(new ApiError("network_failed", "")))).toBe(true);
   });
 });

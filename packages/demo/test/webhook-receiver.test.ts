@@ -22,7 +22,7 @@ function post(body: string, id = "msg_1", secret = SECRET): Promise<Response> {
   return fetch(shop.hooksUrl, { method: "POST", headers, body });
 }
 
-/** What the page hears, until there are so many. */
+/** Collects the page's messages until there are `count` of them. */
 async function watch(
   count: number,
 ): Promise<{ id: string; body?: string; refused?: string; again: boolean }[]> {
@@ -38,7 +38,7 @@ async function watch(
   return [...text.matchAll(/^data: (.*)$/gm)].map(([, data = ""]) => JSON.parse(data));
 }
 
-test("204 for a message that is well signed: the page shows it, and says when it came before", async () => {
+test("204 for a correctly signed message; the page shows it, and marks a repeated message", async () => {
   const body = JSON.stringify({ id: "msg_1", type: "customer.created" });
   expect((await post(body)).status).toBe(204);
   const watching = watch(2);
@@ -49,7 +49,7 @@ test("204 for a message that is well signed: the page shows it, and says when it
   ]);
 });
 
-test("400 for a message by somebody else, which is shown without what it says", async () => {
+test("400 for a message with a wrong signature, which is shown without its content", async () => {
   expect((await post("{}", "msg_2", `whsec_${randomBytes(32).toString("base64")}`)).status).toBe(400);
   expect((await fetch(shop.hooksUrl, { method: "POST", body: "{}" })).status).toBe(400);
   const [wrong, unsigned] = await watch(2);
@@ -58,7 +58,7 @@ test("400 for a message by somebody else, which is shown without what it says", 
   expect(unsigned).toMatchObject({ refused: "webhook_unsigned" });
 });
 
-test("413 for what is longer than any message, and 50 are kept", async () => {
+test("413 for a body that is too long; the last 50 messages are kept", async () => {
   expect((await post("x".repeat(70_000))).status).toBe(413);
   for (let number = 0; number < 55; number++) await post("{}", `msg_${number}`);
   const shown = await watch(50);

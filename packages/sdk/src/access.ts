@@ -1,21 +1,24 @@
 import { type Body, type Call, exchange, type Wire } from "./exchange.ts";
 
-/** Calls with an access token that is fetched when it is needed, and repeats of what may be repeated. */
+/**
+ * Calls the API with an access token, which is fetched on first use, and repeats requests that are safe to
+ * repeat.
+ */
 
-/** Answers with what the service says, or throws an ApiError. */
+/** Returns the body of the service's answer, or throws an ApiError. */
 export type Api = (<T = Body>(call: Call) => Promise<T>) & {
-  /** The access token, for what is asked in another way. */
+  /** Gives the access token to requests that are not sent through `Api`. */
   bearer(refused: string | undefined): Promise<string>;
 };
 
 type AccessOptions = Wire & {
-  /** The form fields of a token request; or who else has tokens. */
+  /** The form fields of a token request, or a function that supplies tokens. */
   grant: Record<string, string> | GetToken;
   now: () => number;
   sleep: (ms: number) => Promise<unknown>;
 };
 
-/** A good access token. `refused`: one that the service does not take any more. */
+/** Supplies a valid access token. `refused`: a token that the service has answered with 401. */
 export type GetToken = (refused: string | undefined) => Promise<string> | string;
 
 type Access = { token: string; renewAt: number };
@@ -45,7 +48,7 @@ export function createApi(options: AccessOptions): Api {
     }
   }
 
-  /** `refused`: a token that the service does not take any more, whatever it said of its life. */
+  /** `refused`: a token that the service has answered with 401, even if its lifetime is not over. */
   async function bearer(refused: string | undefined): Promise<string> {
     if (typeof grant === "function") return grant(refused);
     const before = access;
@@ -85,7 +88,10 @@ export function createApi(options: AccessOptions): Api {
   return Object.assign(call, { bearer });
 }
 
-/** The one place where an id becomes part of a path. An empty one would name the whole list, and delete it. */
+/**
+ * Every id goes through here into a path: an empty id would name the whole list, and DELETE would delete the
+ * list.
+ */
 export function pathOf(id: string): string {
   if (!/^[\w-]+$/.test(id)) throw new TypeError("this is not an id");
   return `/${id}`;

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "./error-codes.ts";
 
-/** One fault, as the service writes it. */
+/** A fault in the form of the service's `errors`. */
 export type Fault = {
   status: string;
   code: string;
@@ -21,18 +21,18 @@ type Details = {
   cause?: unknown;
 };
 
-/** Whatever goes wrong between the shop and Latchkey. `code` is for programs, `message` for people. */
+/** Every failure between the shop and Latchkey. `code` is for programs, `message` for people. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly code: ErrorCode;
-  /** Of the answer, if there was one. */
+  /** HTTP status of the answer; undefined if no answer came. */
   readonly status: number | undefined;
-  /** What a shopper can tell support: it finds the record of the sign-on. */
+  /** Finds the sign-on record. Show it to the shopper, for support. */
   readonly reference: string | undefined;
-  /** Why a sign-on was refused, in a word of the service's: the same as in the record. */
+  /** Why the service refused a sign-on: `reason` of the sign-on record. */
   readonly reason: string | undefined;
   readonly requestId: string | undefined;
-  /** Every fault that the service found; empty where it was not the service that said no. */
+  /** Every fault that the service found; empty if the error did not come from the service. */
   readonly errors: readonly Fault[];
 
   constructor(code: ErrorCode, message: string, details: Details = {}) {

@@ -5,7 +5,7 @@ import { readAll } from "./read-all.ts";
 import { tellShopper } from "./shopper-messages.ts";
 import type { Customer, CustomerAccount, CustomerToken, Session } from "./types.ts";
 
-/** What a customer can do with its own account and sessions. */
+/** A customer's access to their own account and sessions. */
 export function customerAccount(api: Api, given: CustomerToken | string): CustomerAccount {
   const token = () => (typeof given === "string" ? readToken(given) : given);
   const own = () => `/v2/customers${pathOf(token().customerId)}`;
@@ -33,7 +33,7 @@ export function customerAccount(api: Api, given: CustomerToken | string): Custom
       try {
         await end(pathOf(sessionId || token().id));
       } catch (error) {
-        // The token is dead already: the session that was to be ended has ended.
+        // The token is no longer valid, so the session has ended already.
         const isDone = !sessionId && error instanceof ApiError && error.code === "customer_token_invalid";
         if (!isDone) throw error;
       }
@@ -42,7 +42,7 @@ export function customerAccount(api: Api, given: CustomerToken | string): Custom
   };
 }
 
-/** Reads customer and session from the JWT without checking its signature: only the service does that. */
+/** Reads the customer and session ids from the JWT. Only the service verifies its signature. */
 function readToken(token: string): Pick<CustomerToken, "id" | "customerId" | "token"> {
   try {
     const [, claims = ""] = token.split(".");

@@ -1,27 +1,27 @@
 /**
- * Every code that an `ApiError` can have. The list is the service's own (docs/errors.md says what each means and what to
- * do), written out so that it can be read here; a type test fails when the two differ. A service newer than this package
- * may know more: give a `switch` over codes a default.
+ * Every code that an `ApiError` can have. docs/errors.md explains each code; a type test compares this list
+ * with the service's. A service newer than this package may have more codes: give a `switch` over codes a
+ * default.
  */
 export type ErrorCode = ProblemCode | SignOnErrorCode | SdkErrorCode;
 
-/** Found here, without the service. */
+/** Errors that the SDK itself finds. */
 export type SdkErrorCode =
-  /** The address belongs to no sign-on that this browser has open: it is over, too old, or was never begun here. */
+  /** This browser has no such open sign-on: it has ended, is too old, or began in another browser. */
   | "state_unknown"
-  /** The answer names another issuer than the one that was asked. Its code was shown to nobody. */
+  /** `iss` of the answer is not the issuer of the request. The SDK has not sent the code anywhere. */
   | "issuer_mismatch"
-  /** There was no answer. */
+  /** No answer came. */
   | "network_failed"
-  /** There was an answer, but not one of this service. */
+  /** The answer did not come from the service, but for example from a proxy. */
   | "answer_unreadable"
   /** A webhook lacks the fields of a signature. */
   | "webhook_unsigned"
   /** A webhook was signed more than five minutes ago, or in the future. */
   | "webhook_too_old"
-  /** A webhook was signed by somebody else, or changed on its way. */
+  /** A webhook was signed with another secret, or changed on the way. */
   | "webhook_signature_wrong"
-  /** A webhook is well signed and holds no event. */
+  /** A webhook is signed correctly, but contains no event. */
   | "webhook_unreadable";
 
 /** The `error` of the redirect that ends a sign-on (RFC 6749 4.1.2.1, OpenID Connect Core 3.1.2.6). */
@@ -44,7 +44,7 @@ export type SignOnErrorCode =
 
 /** The `code` of a problem that the service answers with. */
 export type ProblemCode =
-  // The request as such
+  // Every request
   | "body_broke_off"
   | "body_not_json"
   | "body_too_large"
@@ -62,7 +62,7 @@ export type ProblemCode =
   | "request_timeout"
   | "route_not_found"
   | "url_too_long"
-  // Who is calling
+  // Access tokens and clients
   | "client_authenticated_twice"
   | "client_credentials_missing"
   | "client_id_mistyped"

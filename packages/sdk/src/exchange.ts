@@ -1,11 +1,11 @@
 import { ApiError, type Fault } from "./api-error.ts";
 import type { ErrorCode } from "./error-codes.ts";
 
-/** One request and its answer. */
+/** Sends a request and reads its answer. */
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** What a request was made for. */
+/** The purpose of a request. */
 export type Step =
   | "access_token"
   | "settings"
@@ -17,7 +17,7 @@ export type Step =
   | "sessions"
   | "sign_out";
 
-/** What happened on the wire, without anything secret. `status` is undefined where no answer came. */
+/** A request and its status, without secrets. `status` is undefined if no answer came. */
 export type Exchange = { method: string; url: string; status: number | undefined; step?: Step };
 
 export type Call = {
@@ -28,9 +28,9 @@ export type Call = {
   form?: Record<string, string>;
   customerToken?: string;
   idempotencyKey?: string;
-  /** The version that a change is based on. */
+  /** The `ETag` on which a change is based. */
   ifMatch?: string;
-  /** The member by which an answer is known to be one of ours; null where ours is `{}`. */
+  /** The member that every answer of this operation has; null if the answer is `{}`. Default: `data`. */
   expects?: string | null;
 };
 
@@ -38,13 +38,13 @@ export type Wire = {
   baseUrl: string;
   fetch: Fetch;
   onExchange: ((exchange: Exchange) => void) | undefined;
-  /** The message of an error: a shopper reads another than a developer. */
+  /** Makes the message of an error: for shoppers or for developers. */
   tell: (code: ErrorCode, detail: string) => string;
 };
 
 type Outcome =
   | { body: Body; error?: undefined }
-  /** `waitSeconds`: what the answer asks for. */
+  /** `waitSeconds`: from `Retry-After`. */
   | { error: ApiError; waitSeconds: number };
 
 export type Body = Record<string, unknown>;
@@ -72,12 +72,12 @@ export async function exchange(wire: Wire, call: Call, bearer: string | undefine
   try {
     wire.onExchange?.({ method, url, status: response?.status, ...(call.step && { step: call.step }) });
   } catch {
-    // Whoever looks on must not break what goes on: the answer may hold a token that there is only once.
+    // An error of the observer must not lose the answer, which may contain a token that is issued once.
   }
   return judge(wire, call, response, text, cause);
 }
 
-/** The answer's body as it comes, for an answer that has no end. */
+/** Gives the body of an endless answer as a stream. */
 export async function openStream(
   wire: Wire,
   call: Call,
@@ -101,7 +101,10 @@ export async function openStream(
   return { error: outcome.error ?? new ApiError("answer_unreadable", "The answer is not a stream.") };
 }
 
-/** Those of the page are none of the service's business. Cloudflare Workers have no page, and throw at the word. */
+/**
+ * Never sends the page's cookies to the service. Cloudflare Workers have no cookies, and throw at
+ * `credentials`.
+ */
 const withoutCookies = (): RequestInit =>
   globalThis.navigator?.userAgent === "Cloudflare-Workers" ? {} : { credentials: "omit" };
 

@@ -1,6 +1,6 @@
 /**
- * Where the page after this one is, as the service's link to it says. The link itself is not followed, since it may name
- * another host.
+ * Reads the position of the next page from the service's `next` link. The SDK does not follow the link
+ * itself, because the link may name another host.
  */
 export function nextPage(link: string | null): { offset?: number; after?: string } | undefined {
   if (link === null) return undefined;

@@ -2,11 +2,14 @@ import { type Api, pathOf } from "./access.ts";
 import { readAll } from "./read-all.ts";
 import type { Provider } from "./types.ts";
 
-/** What the service says of the store's sign-on. What was read is kept for a while; where the realm itself is, for good. */
+/**
+ * Reads the settings and providers of a store's sign-on. Settings and providers are kept for five minutes, a
+ * realm's endpoints for as long as the storefront exists.
+ */
 
 type Settings = { id: string; client_id: string; realm_id: string };
 
-/** As much of an OIDC profile as a storefront needs. */
+/** The members of an OIDC profile that a storefront needs. */
 type Profile = {
   id: string;
   name: string;
@@ -15,21 +18,36 @@ type Profile = {
   meta: { issuer: string | null; health: { status: Provider["health"] } };
 };
 type ProfileLinks = { "authorization-endpoint": string | null; "client-discovery-url": string };
+type ProfileItem = Profile & { links: ProfileLinks };
 
-/** Where a shopper is sent, and who must answer. */
+/** The authorization endpoint for a shopper, and the expected issuer of the answer. */
 type Destination = { endpoint: string | null; issuer: string | null; namesIssuer: boolean; readAt: number };
 
 const WELL_KNOWN = "/.well-known/openid-configuration";
 
-/** A server's storefront lives for weeks, and the store may be given another realm or client id meanwhile, or a provider another flow. */
+/**
+ * A server's storefront lives for weeks. Meanwhile a store may get another realm or client id, and a provider
+ * another flow.
+ */
 const KEPT_MS = 5 * 60_000;
+
+/** The destination of a sign-on through a profile. */
+function destinationIn({ flow, meta }: Profile, links: ProfileLinks) {
+  const isDirect = flow === "direct";
+  return {
+    endpoint: links["authorization-endpoint"],
+    // The URL of a discovery document is its issuer and this path (OpenID Connect Discovery 4).
+    issuer: isDirect ? meta.issuer : links["client-discovery-url"].slice(0, -WELL_KNOWN.length),
+    namesIssuer: !isDirect,
+  };
+}
 
 export function openProviders(api: Api, now: () => number) {
   const known = new Map<string, Destination>();
   let reading: Promise<Settings> | undefined;
   let readAt = 0;
 
-  /** Also not where the clock was set back. */
+  /** False too if the clock was set back. */
   const isFresh = (at: number) => Math.abs(now() - at) < KEPT_MS;
 
   function settings(): Promise<Settings> {
@@ -50,25 +68,13 @@ export function openProviders(api: Api, now: () => number) {
   const profilesPath = async () => `/v2/authentication-realms/${(await settings()).realm_id}/oidc-profiles`;
 
   async function list(): Promise<Provider[]> {
-    type Item = Profile & { links: ProfileLinks };
-    const items = await readAll<Item>(api, await profilesPath(), { step: "providers" });
-    return items
-      .filter(({ enabled }) => enabled)
-      .map((item) => {
-        const { id, name, flow } = item;
-        const { status: health } = item.meta.health;
-        const { endpoint } = note(item, item.links);
-        return { id, name, isUp: health !== "down" && !!endpoint, health, flow };
-      });
-  }
-
-  function note({ id, flow, meta }: Profile, links: ProfileLinks): Destination {
-    const isDirect = flow === "direct";
-    return keep(id, {
-      endpoint: links["authorization-endpoint"],
-      // A realm's discovery document is where its issuer says (OpenID Connect Discovery 4).
-      issuer: isDirect ? meta.issuer : links["client-discovery-url"].slice(0, -WELL_KNOWN.length),
-      namesIssuer: !isDirect,
+    const items = await readAll<ProfileItem>(api, await profilesPath(), { step: "providers" });
+    const enabled = items.filter((item) => item.enabled);
+    return enabled.map((item) => {
+      const { id, name, flow } = item;
+      const { status: health } = item.meta.health;
+      const { endpoint } = keep(id, destinationIn(item, item.links));
+      return { id, name, isUp: health !== "down" && !!endpoint, health, flow };
     });
   }
 
@@ -84,10 +90,13 @@ export function openProviders(api: Api, now: () => number) {
       path: (await profilesPath()) + pathOf(id),
       step: "providers",
     });
-    return note(data, links);
+    return keep(id, destinationIn(data, links));
   }
 
-  /** Where to go when the shopper has yet to choose. Kept by the realm's id: the store may be given another one. */
+  /**
+   * The realm's own authorization endpoint, where the shopper chooses. Kept by realm id, because a store's
+   * realm may change.
+   */
   async function realm(): Promise<Destination> {
     const { id, realm_id } = await settings();
     const before = known.get(realm_id);
@@ -108,7 +117,7 @@ export function openProviders(api: Api, now: () => number) {
     async destinationOf(id?: string): Promise<Destination> {
       if (!id) return realm();
       const before = known.get(id);
-      // One that could not be said is asked for again: the shopper was told to try again soon.
+      // A destination without an endpoint is read again: the shopper's message says to try again soon.
       return before?.endpoint && isFresh(before.readAt) ? before : find(id);
     },
   };

@@ -4,7 +4,7 @@ import { nextPage } from "./next-page.ts";
 
 const PAGE_SIZE = 100;
 
-/** Every item of a list, page by page. */
+/** Reads every item of a list, page by page. */
 export async function readAll<T>(
   api: Api,
   path: string,

@@ -1,6 +1,6 @@
 import type { ErrorCode, SignOnErrorCode } from "./error-codes.ts";
 
-/** What a shopper reads. What the service says for developers stays in `errors`. */
+/** Messages for shoppers. The service's texts for developers are in `errors`. */
 
 const AGAIN = "Something went wrong while signing you in. Please try again.";
 const OVER = "This sign-in is over. Please start again.";
@@ -56,6 +56,6 @@ const messages: Partial<Record<ErrorCode, string>> = {
 
 export const tellShopper = (code: ErrorCode, detail: string): string => messages[code] ?? detail;
 
-/** A provider that is used directly may say anything; what nobody knows is its own failure. */
+/** A direct provider may send any `error`; an unknown value counts as its failure, `server_error`. */
 export const readSignOnError = (error: string): SignOnErrorCode =>
   Object.hasOwn(signOnMessages, error) ? (error as SignOnErrorCode) : "server_error";

@@ -7,7 +7,10 @@ import { readSignOnError, tellShopper } from "./shopper-messages.ts";
 import { SLOT_MS, type Slots } from "./slots.ts";
 import type { BegunSignOn, CustomerToken, SignOnOptions } from "./types.ts";
 
-/** A sign-on through an identity provider: away from the shop with a challenge, back with a code. */
+/**
+ * A sign-on through an identity provider: builds the authorization request and redeems the code of its
+ * answer.
+ */
 
 type Deps = { api: Api; slots: Slots; now: () => number };
 
@@ -48,7 +51,7 @@ export async function beginSignOn(
   return { url: endpoint + joint + new URLSearchParams(parameters), state };
 }
 
-/** The parameters of a redirect. Text before and after them is none of ours. */
+/** The parameters of a redirect, without the path and the fragment. */
 const readAnswer = (url: string) => new URLSearchParams(/^[^#?]*\?([^#]*)/.exec(url)?.[1]);
 
 export function isSignOnAnswer(url: string): boolean {
@@ -56,7 +59,7 @@ export function isSignOnAnswer(url: string): boolean {
   return !!answer.get("state") && !!(answer.get("code") || answer.get("error"));
 }
 
-/** Ends sign-ons, each once: pages run their effects twice, and shoppers press buttons twice. */
+/** Completes each sign-on once, because pages run effects twice and shoppers press buttons twice. */
 export function openReturns(deps: Deps) {
   const returns = new Map<string, { token: Promise<CustomerToken>; at: number }>();
 
@@ -69,13 +72,15 @@ export function openReturns(deps: Deps) {
     if (known) return known.token;
     const token = complete(deps, answer);
     returns.set(name, { token, at: now() });
-    // A failure that a retry may mend is not kept: the slot is still there, so a retry sends the same Idempotency-Key.
+    // Forgets a failure that a retry may repair: the slot still exists, so the retry sends the same Idempotency-Key.
     token.catch((error: ApiError) => isOver(error) || returns.delete(name));
     return token;
   };
 }
 
-/** What no retry can mend: a refusal in the redirect, a check that failed here, or a 400 or 422 of the service. */
+/**
+ * No retry can repair an error in the redirect, a failed check in this file, or a 400 or 422 of the service.
+ */
 const isOver = ({ code, status }: ApiError): boolean =>
   status === undefined ? code !== "network_failed" : status === 400 || status === 422;
 
@@ -83,10 +88,10 @@ async function complete({ api, slots }: Deps, answer: URLSearchParams): Promise<
   const state = answer.get("state") ?? "";
   const code = answer.get("code");
   const error = answer.get("error");
-  // It will be shown to the shopper, and anybody can write an address: a sentence is not a reference.
+  // Pages show the reference, and anyone can write a URL: only text in the form of a reference passes.
   const reference = /^[\w-]{1,32}$/.exec(answer.get("reference") ?? "")?.[0];
   const slot = slots.find(state);
-  // Who goes back to a sign-on that has ended has no slot any more, and should hear that it has ended.
+  // A shopper who goes back to a finished sign-on has no slot any more; `callback_replay` tells them that it is over.
   if (!slot) throw failure(error === "callback_replay" ? error : "state_unknown", reference);
   const iss = answer.get("iss");
   const isForeign = slot.namesIssuer ? iss !== slot.issuer : iss && slot.issuer && iss !== slot.issuer;
@@ -114,7 +119,10 @@ async function complete({ api, slots }: Deps, answer: URLSearchParams): Promise<
 
 type WireToken = { id: string; customer_id: string; token: string; expires: number };
 
-/** The service answers the same `Idempotency-Key` with the same token, so a lost answer can be asked for again. */
+/**
+ * The service answers the same `Idempotency-Key` with the same token, so a request whose answer was lost can
+ * be repeated.
+ */
 export async function requestToken(api: Api, idempotencyKey: string, grant: object): Promise<CustomerToken> {
   const { data } = await api<{ data: WireToken }>({
     method: "POST",

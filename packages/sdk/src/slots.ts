@@ -1,16 +1,15 @@
 import type { StorageLike } from "./types.ts";
 
 /**
- * What must be remembered while the shopper is away, one slot for each sign-on: tabs do not get in each other's way, and
- * whichever comes back finds its own. `open` lists the slots, so that those that nobody came back to can be cleared from a
- * storage that does not tell what it holds.
+ * The state of an open sign-on. Each sign-on has its own slot, so several tabs can sign on at the same time.
+ * `open` lists the slots, because `StorageLike` cannot list its keys and abandoned slots must be deleted.
  */
 type Slot = {
   verifier: string;
   redirectUri: string;
-  /** Who must answer; null where that is not known. */
+  /** The expected `iss` of the answer; null if it is unknown. */
   issuer: string | null;
-  /** Whether the answer must name it. Ours always does (RFC 9207); another provider may not. */
+  /** Whether `iss` is required. Latchkey always sends it (RFC 9207); a direct provider may not. */
   namesIssuer: boolean;
   idempotencyKey: string;
   begunAt: number;
@@ -23,9 +22,9 @@ const OPEN = "open";
 export type Slots = ReturnType<typeof openSlots>;
 
 export function openSlots(chosen: StorageLike | undefined, now: () => number) {
-  /** For a storage that is not there, or is full, or is forbidden. */
+  /** Used if the storage is absent, full or forbidden. */
   const memory = new Map<string, string>();
-  // Asked for late: where it is forbidden, already its name throws.
+  // Read on use, inside `try`: where storage is forbidden, reading `localStorage` throws.
   const storage = () => chosen ?? (globalThis as { localStorage?: StorageLike }).localStorage;
 
   function read<T>(name: string): T | undefined {
@@ -49,10 +48,10 @@ export function openSlots(chosen: StorageLike | undefined, now: () => number) {
     try {
       storage()?.removeItem(PREFIX + name);
     } catch {
-      // A storage that throws here threw at `write` too, so the slot was only in memory.
+      // If the storage throws here, it threw in `write` too, so the slot is only in memory.
     }
   }
-  /** Forgets what is too old, and `closed`; adds `opened`. */
+  /** Adds `opened` to the list; deletes `closed` and the slots that are too old. */
   function list(opened: Record<string, number>, closed?: string): void {
     const open = Object.entries({ ...read<Record<string, number>>(OPEN), ...opened });
     const isOver = ([state, begunAt]: [string, number]) => state === closed || begunAt + SLOT_MS <= now();

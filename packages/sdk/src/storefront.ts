@@ -8,7 +8,7 @@ import { openSlots } from "./slots.ts";
 import type { Customer, Storefront, StorefrontOptions } from "./types.ts";
 import { clockOf, wireOf } from "./wire.ts";
 
-/** One for each page: it keeps the access token, and remembers which answers it has used. */
+/** Create one storefront per page. It keeps the access token, and remembers the answers that it has used. */
 export function createStorefront(options: StorefrontOptions): Storefront {
   const { now, sleep } = clockOf(options);
   const grant = { grant_type: "implicit", client_id: options.clientId };

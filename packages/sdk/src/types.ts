@@ -1,6 +1,7 @@
+import type { Customer, CustomerTokenEntry } from "./contract.ts";
 import type { Exchange, Fetch } from "./exchange.ts";
 
-/** What a storefront works with. `Customer` and `Session` are as they come over the wire. */
+/** The types of a storefront. `Customer` and `Session` have the members of the API. */
 
 /** `localStorage`, `sessionStorage`, or anything like them. */
 export type StorageLike = {
@@ -12,15 +13,15 @@ export type StorageLike = {
 export type StorefrontOptions = {
   /** Where Latchkey is: `https://keys.example`. */
   baseUrl: string;
-  /** Of one of the store's application keys. It is public; the secret has no place in a storefront. */
+  /** The client id of an application key. It is public. Never put the key's secret into a storefront. */
   clientId: string;
   fetch?: Fetch | undefined;
-  /** Where open sign-ons are kept while the shopper is away: `localStorage`; memory where there is none. */
+  /** Keeps the state of open sign-ons. Default: `localStorage`, or memory if there is none. */
   storage?: StorageLike | undefined;
   /** Milliseconds since 1970. */
   now?: (() => number) | undefined;
   sleep?: ((ms: number) => Promise<unknown>) | undefined;
-  /** Sees every exchange with the service; never a token, code, password or other secret. */
+  /** Called for every request to the service. Gets no token, code, password or other secret. */
   onExchange?: ((exchange: Exchange) => void) | undefined;
 };
 
@@ -28,17 +29,17 @@ export type StorefrontOptions = {
 export type Provider = {
   id: string;
   name: string;
-  /** Whether it is worth trying. */
+  /** False if a sign-on through the provider would fail now. */
   isUp: boolean;
   health: "up" | "degraded" | "down" | "unknown";
-  /** `direct`: the shopper goes to the provider's own address, not to Latchkey's. */
+  /** `direct`: the shopper goes to the provider's authorization endpoint, not to Latchkey's. */
   flow: "brokered" | "direct";
 };
 
 export type SignOnOptions = {
-  /** One of the realm's `redirect_uris`, to the letter. */
+  /** Exactly as in the realm's `redirect_uris`. */
   redirectUri: string;
-  /** What to ask for; `openid email` unless said otherwise. With `profile` the customer gets its name. */
+  /** Default: `openid email`. With `profile` the customer gets the name that the provider knows. */
   scope?: string | undefined;
   prompt?: string | undefined;
   display?: string | undefined;
@@ -49,9 +50,9 @@ export type SignOnOptions = {
 /** Send the shopper to `url`. */
 export type BegunSignOn = { url: string; state: string };
 
-/** A customer who is signed in. Whoever has `token` is that customer until `expiresAt`. */
+/** A signed-in customer. `token` grants access to the customer's account until `expiresAt`. */
 export type CustomerToken = {
-  /** Of the session, not secret. */
+  /** The id of the session. It is not secret. */
   id: string;
   customerId: string;
   token: string;
@@ -59,68 +60,42 @@ export type CustomerToken = {
   expiresAt: number;
 };
 
-type Mechanism = "password" | "oidc";
-
-export type Customer = {
-  id: string;
-  type: "customer";
-  name: string;
-  email: string;
-  /** Whether there is one. */
-  password: boolean;
-  external_ref: string | null;
-  authentication_mechanism: Mechanism;
-  email_verified: boolean;
-  meta: { timestamps: { created_at: string; updated_at: string } };
-};
+export type { Customer };
 
 export type NewCustomer = { name: string; email: string; password: string };
 
 export type CustomerChange = {
   name?: string | undefined;
   email?: string | undefined;
-  /** A new one ends the customer's other sessions. */
+  /** A new password ends the customer's other sessions. */
   password?: string | undefined;
   external_ref?: string | null | undefined;
 };
 
-/** A customer token that works now; never the token itself. */
-export type Session = {
-  type: "token";
-  id: string;
-  customer_id: string;
-  authentication_mechanism: Mechanism;
-  /** The identity provider that was used. */
-  profile_name: string | null;
-  /** What it was begun with and where from, in words; null where that is not known. */
-  browser: string | null;
-  operating_system: string | null;
-  network: string | null;
-  /** Whether it is the session that asks. */
-  current: boolean;
-  /** Seconds since 1970. */
-  expires: number;
-  meta: { timestamps: { created_at: string } };
-};
+/** A customer token that works now, without the token itself. */
+export type Session = CustomerTokenEntry;
 
-/** The signed-in customer, and what it may do. */
+/** The account and the sessions of the signed-in customer. */
 export type CustomerAccount = {
   get(): Promise<Customer>;
   update(change: CustomerChange): Promise<Customer>;
   delete(): Promise<void>;
   sessions(): Promise<Session[]>;
-  /** Ends one session; its own if none is named. */
+  /** Ends a session. Default: the session of the token. */
   signOut(sessionId?: string): Promise<void>;
   signOutEverywhere(): Promise<void>;
 };
 
 export type Storefront = {
   listProviders(): Promise<Provider[]>;
-  /** Without a provider, the realm's only one is used, or the shopper is asked. */
+  /**
+   * Without a provider, Latchkey uses the realm's only provider, or shows a page on which the shopper
+   * chooses.
+   */
   beginSignOn(provider: Provider | string | undefined, options: SignOnOptions): Promise<BegunSignOn>;
-  /** Whether an address is the answer to a sign-on; `location.href` if none is given. */
+  /** Whether a URL is the answer to a sign-on. Default: `location.href`. */
   isSignOnAnswer(url?: string): boolean;
-  /** Ends a sign-on, once: asked again with the same address, it gives the same result. */
+  /** Completes a sign-on once. A second call with the same URL gives the same result. */
   completeSignOn(url?: string): Promise<CustomerToken>;
   signIn(credentials: { email: string; password: string }): Promise<CustomerToken>;
   register(customer: NewCustomer): Promise<Customer>;

@@ -1,6 +1,6 @@
 import type { Exchange, Fetch, Wire } from "./exchange.ts";
 
-/** What comes from outside unless somebody brings their own: the network, the clock, and waiting. */
+/** Defaults for the options that replace the network, the clock and the timer. */
 
 type Outside = {
   baseUrl: string;
@@ -12,7 +12,7 @@ type Outside = {
 
 export const wireOf = ({ baseUrl, fetch, onExchange }: Outside, tell: Wire["tell"]): Wire => ({
   baseUrl: withoutSlashes(baseUrl),
-  // Called as a function of its own: browsers refuse their `fetch` as a method of anything else.
+  // Calls `fetch` without a receiver: browsers reject `fetch` as a method of another object.
   fetch: (url, init) => (fetch ?? globalThis.fetch)(url, init),
   onExchange,
   tell,

@@ -33,7 +33,7 @@ const fail = (path: string, ...faults: Fault[]) =>
   shop.faults.push(...faults.map((fault) => ({ path, fault })));
 
 describe("the access token", () => {
-  test("is fetched when it is first needed, once for all who wait, with the client id and nothing else", async () => {
+  test("is fetched on first use, once for all waiting calls, with only the client id", async () => {
     const page = shop.page();
     expect(shop.sent).toHaveLength(0);
     await Promise.all([page.listProviders(), page.beginSignOn(undefined, REDIRECT), page.listProviders()]);
@@ -43,7 +43,7 @@ describe("the access token", () => {
     expect(first?.headers.has("authorization")).toBe(false);
   });
 
-  test("is renewed by itself before it expires", async () => {
+  test("is renewed before it expires", async () => {
     const page = shop.page();
     await page.listProviders();
     shop.f.latchkey.clock.advance(HOUR_MS - 61_000);
@@ -55,7 +55,7 @@ describe("the access token", () => {
     expect(shop.sent.every(({ status }) => status === 200)).toBe(true);
   });
 
-  test("is renewed once after a 401, for all who got one: a shopper's clock may stand still", async () => {
+  test("is renewed once after a 401, for all calls that got one, even if the clock has stopped", async () => {
     const page = shop.page({ now: () => 0 });
     const [provider] = await page.listProviders();
     shop.f.latchkey.clock.advance(HOUR_MS + 1000);
@@ -65,7 +65,7 @@ describe("the access token", () => {
     expect(shop.countOf(ACCESS)).toBe(2);
   });
 
-  test("a code outlives the 401: the service had not touched it", async () => {
+  test("a code is still valid after a 401, because the service did not read it", async () => {
     const page = shop.page({ now: () => 0 });
     await page.listProviders();
     shop.f.latchkey.clock.advance(HOUR_MS + 1000);
@@ -76,7 +76,7 @@ describe("the access token", () => {
     ).toEqual([401, 200]);
   });
 
-  test("401 again is thrown: a new token does not help", async () => {
+  test("a second 401 is thrown", async () => {
     const refusal = answer(401, {
       errors: [{ status: "401", code: "token_invalid", title: "", detail: "No." }],
     });
@@ -85,7 +85,7 @@ describe("the access token", () => {
     expect([shop.countOf(ACCESS), shop.countOf(SETTINGS)]).toEqual([2, 2]);
   });
 
-  test("a 401 takes none of the three tries", async () => {
+  test("a 401 does not count as one of the three tries", async () => {
     const refusal = answer(401, {
       errors: [{ status: "401", code: "token_invalid", title: "", detail: "No." }],
     });
@@ -94,21 +94,21 @@ describe("the access token", () => {
     expect(shop.countOf(SETTINGS)).toBe(4);
   });
 
-  test("401 for a client id that is not ours is thrown as it is, and not remembered", async () => {
+  test("a 401 for an unknown client id is thrown, and the next call tries again", async () => {
     const page = shop.page({ clientId: "lkid_mistyped" });
     expect(await errorOf(page.listProviders())).toMatchObject({ code: "client_id_mistyped", status: 401 });
     expect(await errorOf(page.listProviders())).toMatchObject({ code: "client_id_mistyped", status: 401 });
     expect(shop.countOf(ACCESS)).toBe(2);
   });
 
-  test("is fetched again after it could not be had", async () => {
+  test("is fetched again after a failed attempt", async () => {
     fail(ACCESS, neverArrive, neverArrive);
     const page = shop.page();
     expect((await errorOf(page.listProviders())).code).toBe("network_failed");
     expect(await page.listProviders()).toHaveLength(1);
   });
 
-  test("whose life is shorter than its renewal is used all the same", async () => {
+  test("is used even if its lifetime is shorter than the renewal margin", async () => {
     fail(ACCESS, async (pass) => {
       const body = await (await pass()).json();
       return Response.json({ ...body, expires_in: 1 });
@@ -119,7 +119,7 @@ describe("the access token", () => {
 });
 
 describe("429 and 503", () => {
-  test("429 of the service is waited out for as long as it says", async () => {
+  test("a 429 of the service is repeated after Retry-After", async () => {
     const page = shop.page();
     await page.listProviders();
     await shop.f.store.call(updateStore, { json: { data: { type: "store", rate_limit: 1 } } });
@@ -144,7 +144,7 @@ describe("429 and 503", () => {
       [4, 6],
       [4000, 6000],
     ],
-  ])("not more than ten seconds in all: Retry-After %j is slept as %j", async (asked, slept) => {
+  ])("at most ten seconds in all: Retry-After %j sleeps %j", async (asked, slept) => {
     fail(SETTINGS, ...asked.map((seconds) => busy(503, seconds)));
     await shop
       .page()
@@ -162,13 +162,13 @@ describe("429 and 503", () => {
     },
   );
 
-  test("503 of a balancer, without a body of ours, is waited out too", async () => {
+  test("a 503 of a balancer, without the service's body, is repeated too", async () => {
     fail(SETTINGS, answer(503, "<h1>503</h1>", { "retry-after": "4" }));
     expect(await shop.page().listProviders()).toHaveLength(1);
     expect(shop.slept).toEqual([4000]);
   });
 
-  test("503 is not repeated where repeating could do it twice; 429 is, since nothing was done", async () => {
+  test("a 503 is not repeated if the request might take effect twice; a 429 is, because nothing was done", async () => {
     const ada = { name: "Ada", email: "ada@shop.example", password: "correct horse battery" };
     fail("/v2/customers", busy(503, 1));
     expect((await errorOf(shop.page().register(ada))).status).toBe(503);
@@ -177,7 +177,7 @@ describe("429 and 503", () => {
     expect((await shop.page().register(ada)).email).toBe(ada.email);
   });
 
-  test("503 at the token endpoint is repeated with the same Idempotency-Key", async () => {
+  test("a 503 at the token endpoint is repeated with the same Idempotency-Key", async () => {
     const page = shop.page();
     const back = await signOn(shop, page);
     fail("/v2/customers/tokens", busy(503, 1), busy(503, 1));
@@ -188,7 +188,7 @@ describe("429 and 503", () => {
     expect([keys.length, new Set(keys).size]).toEqual([3, 1]);
   });
 
-  test("503 that stays leaves the sign-on open: the shopper can try again", async () => {
+  test("a lasting 503 leaves the sign-on open, so the shopper can try again", async () => {
     const page = shop.page();
     const back = await signOn(shop, page);
     fail("/v2/customers/tokens", busy(503, 1), busy(503, 1), busy(503, 1));
@@ -196,7 +196,7 @@ describe("429 and 503", () => {
     expect((await page.completeSignOn(back)).token).toBeTruthy();
   });
 
-  test("500 is not repeated", async () => {
+  test("a 500 is not repeated", async () => {
     fail(SETTINGS, answer(500, { errors: [{ code: "internal_error", detail: "", id: "r" }] }));
     expect(await errorOf(shop.page().listProviders())).toMatchObject({
       code: "internal_error",
@@ -206,8 +206,8 @@ describe("429 and 503", () => {
   });
 });
 
-describe("from outside come", () => {
-  test("the global fetch, clock and timer, unless others are given", async () => {
+describe("options", () => {
+  test("the global fetch, clock and timer are the defaults", async () => {
     const waitedMs: number[] = [];
     vi.stubGlobal("fetch", shop.fetch);
     vi.stubGlobal("setTimeout", (proceed: () => void, ms: number) => {
@@ -221,8 +221,8 @@ describe("from outside come", () => {
   });
 
   test.each([
-    ["cookies stay away", "Mozilla/5.0", "omit"],
-    ["nothing is said of cookies in Cloudflare Workers", "Cloudflare-Workers", undefined],
+    ["credentials are omitted in browsers", "Mozilla/5.0", "omit"],
+    ["credentials are not set in Cloudflare Workers", "Cloudflare-Workers", undefined],
   ])("requests: %s", async (_, userAgent, expected) => {
     const sent: RequestInit[] = [];
     const fetch = async (_: string, init: RequestInit) => {
@@ -234,7 +234,7 @@ describe("from outside come", () => {
     expect(sent.map(({ credentials }) => credentials)).toEqual([expected]);
   });
 
-  test("a fetch that is called as a function of its own, as browsers want it", async () => {
+  test("fetch is called without a receiver, as browsers require", async () => {
     const { fetch } = shop;
     let self: unknown = "not called";
     const page = shop.page({
@@ -247,7 +247,7 @@ describe("from outside come", () => {
     expect(self).toBeUndefined();
   });
 
-  test("an address with or without a slash at its end", async () => {
+  test("baseUrl may end with a slash", async () => {
     expect(await shop.page({ baseUrl: "https://keys.example/" }).listProviders()).toHaveLength(1);
   });
 });

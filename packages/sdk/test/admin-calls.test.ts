@@ -23,7 +23,7 @@ describe("lists", () => {
     shop.sent.length = 0;
   });
 
-  test("come in pages: each tells how to ask for the next, with its filter and order", async () => {
+  test("come in pages; `next` of a page is the query of the next page, with the same filter and order", async () => {
     const query = { limit: 3, filter: "like(email,*@even.example)", sort: "-name" };
     const first = await admin.customers.list(query);
     expect([first.data.map(({ name }) => name), first.total]).toEqual([
@@ -35,14 +35,14 @@ describe("lists", () => {
     expect([second.data.map(({ name }) => name), second.next]).toEqual([["Customer 0"], undefined]);
   });
 
-  test("all() goes through every page, from where it was asked to begin", async () => {
+  test("all() reads every page, beginning at the given offset", async () => {
     const all = await collect(admin.customers.list({ limit: 2 }).all());
     expect(all.map(({ name }) => name)).toEqual(Array.from({ length: 7 }, (_, i) => `Customer ${6 - i}`));
     expect(shop.countOf("/v2/customers")).toBe(4);
     expect(await collect(admin.customers.list({ limit: 2, offset: 5 }).all())).toHaveLength(2);
   });
 
-  test("all() that is begun with later says only then that its first page has failed", async () => {
+  test("all() throws the error of the first page when the iteration begins", async () => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown) => unhandled.push(reason);
     process.on("unhandledRejection", note);
@@ -50,7 +50,7 @@ describe("lists", () => {
     const all = createAdmin({ baseUrl: "https://keys.example", accessToken: () => "a token", fetch })
       .customers.list()
       .all();
-    // The answer is there after one turn; what nobody has caught is said at the end of it.
+    // The answer arrives after one turn of the event loop; Node reports unhandled rejections at its end.
     await setImmediate();
     await setImmediate();
     expect(await errorOf(collect(all))).toMatchObject({ code: "parameter_invalid" });
@@ -58,19 +58,19 @@ describe("lists", () => {
     expect(unhandled).toEqual([]);
   });
 
-  test("all() asks for no page that nobody has come to", async () => {
+  test("all() does not request a page before the iteration reaches it", async () => {
     for await (const { name } of admin.customers.list({ limit: 2 }).all()) if (name === "Customer 4") break;
     expect(shop.countOf("/v2/customers")).toBe(2);
   });
 
-  test("a list can be both: its first page is asked for once", async () => {
+  test("a list that is awaited and iterated requests its first page once", async () => {
     const listing = admin.customers.list({ limit: 5 });
     expect((await listing).data).toHaveLength(5);
     expect(await collect(listing.all())).toHaveLength(7);
     expect(shop.countOf("/v2/customers")).toBe(2);
   });
 
-  test("of nothing end at once; 400 for a filter that does not parse, also through all()", async () => {
+  test("an empty list ends at once; a filter that does not parse is 400, also through all()", async () => {
     expect(await collect(admin.customers.list({ filter: "eq(name,Nobody)" }).all())).toEqual([]);
     const error = await errorOf(collect(admin.customers.list({ filter: "name=Nobody" }).all()));
     expect(error).toMatchObject({ code: "parameter_invalid", status: 400 });
@@ -79,7 +79,7 @@ describe("lists", () => {
 });
 
 describe("the access token", () => {
-  test("is that of client_credentials; the secret goes into the form and nowhere else", async () => {
+  test("comes from the client_credentials grant; the secret is only in the form", async () => {
     await admin.store.get();
     const [first, second] = shop.sent;
     const { clientId, clientSecret } = shop.f.store.key;
@@ -91,7 +91,7 @@ describe("the access token", () => {
     expect(JSON.stringify([...(second?.headers ?? [])])).not.toContain(clientSecret);
   });
 
-  test("is renewed by itself, and after a 401", async () => {
+  test("is renewed before it expires, and after a 401", async () => {
     await admin.store.get();
     shop.f.latchkey.clock.advance(3_600_000);
     await admin.store.get();
@@ -102,7 +102,7 @@ describe("the access token", () => {
     expect(shop.countOf("/oauth/access_token")).toBe(4);
   });
 
-  test("401 says what is wrong with the secret, in words for whoever runs the program", async () => {
+  test("a 401 for a wrong secret has the service's message for developers", async () => {
     const error = await errorOf(openAdmin(shop, { clientSecret: "lksk_cut-off" }).store.get());
     expect(error).toMatchObject({ code: "client_secret_mistyped", status: 401 });
     expect(error.message).toBe("The client secret is not one of ours: its checksum does not fit.");
@@ -110,7 +110,7 @@ describe("the access token", () => {
   });
 });
 
-test("429 is waited out; 503 only where repeating is safe", async () => {
+test("a 429 is repeated after Retry-After; a 503 only if repeating is safe", async () => {
   const busy = answer(
     503,
     { errors: [{ code: "storage_unavailable", detail: "Away." }] },

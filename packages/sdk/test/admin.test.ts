@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 
 describe("application keys", () => {
-  test("are made, read, changed, listed and deleted", async () => {
+  test("are created, read, changed, listed and deleted", async () => {
     const {
       data: key,
       meta,
@@ -40,7 +40,7 @@ describe("application keys", () => {
     });
   });
 
-  test("get a second secret, and old ones a grace", async () => {
+  test("rotate adds a secret, and older secrets work for the grace period", async () => {
     const { data: key } = await admin.applicationKeys.create({ name: "Shop" });
     const { data: rotated } = await admin.applicationKeys.rotate(key.id, { grace_seconds: 60 });
     expect(rotated.client_secret).not.toBe(key.client_secret);
@@ -49,14 +49,14 @@ describe("application keys", () => {
     expect((await admin.applicationKeys.rotate(key.id)).data.meta.secrets).toHaveLength(3);
   });
 
-  test("show what a change would do, and change nothing", async () => {
+  test("dryRun shows the effect of a change, and changes nothing", async () => {
     const { data: key } = await admin.applicationKeys.create({ name: "Shop" });
     const { data } = await admin.applicationKeys.dryRun(key.id, { name: "Shop", reserved_rate_limit: 10 });
     expect(data.shared_rate_limit).toEqual({ before: 100_000, after: 99_990 });
     expect((await admin.applicationKeys.get(key.id)).data.reserved_rate_limit).toBe(0);
   });
 
-  test("409 with figures to go by when too much is reserved", async () => {
+  test("409 with the available rate in `meta` when a key reserves too much", async () => {
     const error = await errorOf(admin.applicationKeys.create({ name: "Shop", reserved_rate_limit: 200_000 }));
     expect(error).toMatchObject({ code: "reservation_exceeds_store_limit", status: 409 });
     expect(error.errors[0]?.meta).toBeDefined();
@@ -71,7 +71,7 @@ test("settings are read and changed", async () => {
   expect(await errorOf(admin.settings.update({ realm_id: NOBODY }))).toMatchObject({ code: "realm_unknown" });
 });
 
-test("realms are made, read, changed, listed and deleted", async () => {
+test("realms are created, read, changed, listed and deleted", async () => {
   const redirect_uris = ["https://shop.example/in"];
   const { data: realm } = await admin.realms.create({ name: "Wholesale", redirect_uris });
   expect((await admin.realms.get(realm.id)).data).toEqual(realm);
@@ -95,7 +95,7 @@ describe("profiles", () => {
     client_secret: "first secret",
   });
 
-  test("are made, read, changed, listed and deleted, with the links to register at the provider", async () => {
+  test("are created, read, changed, listed and deleted, with the links to register at the provider", async () => {
     const profiles = admin.profiles(shop.f.realmId);
     const made = await profiles.create(fields());
     expect(made.links["callback-endpoint"]).toBe(`${shop.f.issuer}/profiles/${made.data.id}/callback`);
@@ -110,7 +110,7 @@ describe("profiles", () => {
     expect((await profiles.list()).total).toBe(1);
   });
 
-  test("409 for a change that is based on an outdated profile", async () => {
+  test("409 for a change based on an outdated profile", async () => {
     const profiles = admin.profiles(shop.f.realmId);
     const { data: seen } = await profiles.get(shop.f.profileId);
     const { data: renamed } = await profiles.update(seen.id, { name: "First" }, { basedOn: seen });
@@ -121,7 +121,7 @@ describe("profiles", () => {
     );
   });
 
-  test("409 for a change that is based on an outdated realm", async () => {
+  test("409 for a change based on an outdated realm", async () => {
     const { data: seen } = await admin.realms.get(shop.f.realmId);
     const { data: renamed } = await admin.realms.update(seen.id, { name: "First" }, { basedOn: seen });
     const error = await errorOf(admin.realms.update(seen.id, { name: "Second" }, { basedOn: seen }));
@@ -130,18 +130,18 @@ describe("profiles", () => {
     expect(last.name).toBe(seen.name);
   });
 
-  test("are checked on demand: each requirement with its evidence", async () => {
+  test("check answers with every requirement and its evidence", async () => {
     const { data } = await admin.profiles(shop.f.realmId).check(shop.f.profileId);
     expect(data.checks.map(({ id }) => id)).toEqual(["R1", "R2", "R3", "R4", "R5", "R6", "R7", "R8", "R9"]);
   });
 
-  test("422 with every requirement that is not met", async () => {
+  test("422 lists every requirement that is not met", async () => {
     shop.f.idp.hooks.discovery = (document) => ({ ...document, response_types_supported: ["id_token"] });
     const error = await errorOf(admin.profiles(shop.f.realmId).create(fields()));
     expect(error).toMatchObject({ code: "idp_requirement_not_met", status: 422 });
   });
 
-  test("wait for approval of what the provider has changed", async () => {
+  test("a change of the provider's document waits for approval", async () => {
     const elsewhere = await startHostileIdp();
     const idp = shop.f.idp;
     try {
@@ -150,7 +150,7 @@ describe("profiles", () => {
       const profiles = admin.profiles(shop.f.realmId);
       expect((await errorOf(profiles.approveDrift(shop.f.profileId, "x"))).code).toBe("no_pending_change");
       idp.hooks.discovery = (document) => ({ ...document, token_endpoint: `${elsewhere.origin}/token` });
-      // Somebody signs on when the discovery document is not fresh any more.
+      // A sign-on after the discovery document has expired reads the document again.
       shop.f.latchkey.clock.advance(5 * 60_000 + 1);
       await signOn(shop, shop.page());
       const { data } = await profiles.get(shop.f.profileId);
@@ -167,7 +167,7 @@ describe("profiles", () => {
 });
 
 describe("customers and their tokens", () => {
-  test("are made, read, changed, found, listed and deleted", async () => {
+  test("are created, read, changed, found, listed and deleted", async () => {
     const { data: ada } = await admin.customers.create({
       name: "Ada",
       email: "ada@shop.example",
@@ -184,7 +184,7 @@ describe("customers and their tokens", () => {
     expect((await admin.customers.list()).total).toBe(1);
   });
 
-  test("sessions are listed and ended, one or all", async () => {
+  test("sessions are listed, and revoked singly or all at once", async () => {
     const page = shop.page();
     const ada = { email: "ada@shop.example", password: "correct horse battery" };
     const { data } = await admin.customers.create({ name: "Ada", ...ada });
@@ -230,7 +230,7 @@ test("sign-ons are listed, found by their reference, and read with every check",
   expect((await admin.signOns.get(same.id)).data).toEqual(same);
 });
 
-test("sign-ons are counted by how they ended, and the use of the store's limit by second", async () => {
+test("statistics count sign-ons by outcome, and usage counts requests by second", async () => {
   const page = shop.page();
   await page.completeSignOn(await signOn(shop, page));
   await shop.f.latchkey.app.tidy();
@@ -248,7 +248,7 @@ test("the store is read and changed", async () => {
   expect(meta.effective_by).toEqual(expect.any(String));
 });
 
-test("a provider that is down is shown as down, and can be tried all the same", async () => {
+test("a provider that is down has isUp false, and beginSignOn still works", async () => {
   shop.f.idp.hooks.answer = {
     "/.well-known/openid-configuration": (_, response) => void response.writeHead(500).end(),
   };
@@ -262,7 +262,7 @@ test("a provider that is down is shown as down, and can be tried all the same", 
   expect((await page.beginSignOn(provider, REDIRECT)).url).toContain("/authorize?");
 });
 
-test("what is administered is what a storefront sees", async () => {
+test("a storefront sees the changes of the administration", async () => {
   const page = shop.page();
   await admin.profiles(shop.f.realmId).update(shop.f.profileId, { name: "Company account" });
   expect((await page.listProviders()).map(({ name }) => name)).toEqual(["Company account"]);

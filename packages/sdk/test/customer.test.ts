@@ -15,7 +15,7 @@ const registered = async () => {
 };
 
 describe("e-mail and password", () => {
-  test("register, then sign in: a token like that of a sign-on", async () => {
+  test("register, then sign in, gives a token of the same form as a sign-on", async () => {
     const { page, customer } = await registered();
     expect(customer).toMatchObject({ type: "customer", name: "Ada", email: ADA.email, password: true });
     const token = await page.signIn(ADA);
@@ -28,7 +28,7 @@ describe("e-mail and password", () => {
     expect(await page.customer(token).get()).toEqual(customer);
   });
 
-  test("400 credentials_wrong, in words for a shopper", async () => {
+  test("400 credentials_wrong has a message for shoppers", async () => {
     const { page } = await registered();
     const error = await errorOf(page.signIn({ ...ADA, password: "wrong horse battery" }));
     expect(error).toMatchObject({
@@ -43,7 +43,7 @@ describe("e-mail and password", () => {
     expect(await errorOf(page.register(ADA))).toMatchObject({ code: "email_taken", status: 409 });
   });
 
-  test("400 for what is not filled in: every fault at once, each with its place", async () => {
+  test("400 for empty fields lists every fault with its pointer", async () => {
     const error = await errorOf(shop.page().register({ name: "", email: "not one", password: "short" }));
     expect(error).toMatchObject({ code: "member_invalid", status: 400 });
     expect(error.errors.map(({ source }) => source)).toEqual([
@@ -53,7 +53,7 @@ describe("e-mail and password", () => {
     ]);
   });
 
-  test("nothing else that a form may hold is sent", async () => {
+  test("register sends only its own members of a form's values", async () => {
     const page = shop.page();
     await page.register({ ...ADA, email_verified: true } as typeof ADA);
     const body = JSON.parse(shop.sent.at(-1)?.body ?? "");
@@ -75,7 +75,7 @@ describe("a customer", () => {
     expect(await errorOf(account.get())).toMatchObject({ code: "customer_token_invalid", status: 403 });
   });
 
-  test("can be named by the token's text alone", async () => {
+  test("may be given as the token's text", async () => {
     const { page, customer } = await registered();
     const { token } = await page.signIn(ADA);
     const account = page.customer(token);
@@ -94,7 +94,7 @@ describe("a customer", () => {
     },
   );
 
-  test("403 is an error like any other, and renews no access token", async () => {
+  test("a 403 is thrown, and renews no access token", async () => {
     const page = shop.page();
     const token = await page.completeSignOn(await signOn(shop, page));
     shop.f.latchkey.clock.advance(86_400_000);
@@ -105,7 +105,7 @@ describe("a customer", () => {
 });
 
 describe("sessions", () => {
-  test("are listed with how they began and which is this one", async () => {
+  test("are listed with their mechanism; `current` marks the session of the token", async () => {
     const page = shop.page();
     const first = await page.completeSignOn(await signOn(shop, page));
     const second = await page.completeSignOn(await signOn(shop, page));
@@ -127,7 +127,7 @@ describe("sessions", () => {
     );
   });
 
-  test("are all there, also when they fill more than one page", async () => {
+  test("are all listed, even if they fill more than one page", async () => {
     const smallPages = (url: string, init: RequestInit) =>
       shop.fetch(url.replace("page[limit]=100", "page[limit]=2"), init);
     const page = shop.page({ fetch: smallPages });
@@ -140,7 +140,7 @@ describe("sessions", () => {
     expect(shop.sent.length - before).toBe(3);
   });
 
-  test("signOut ends its own, or the one that is named", async () => {
+  test("signOut ends its own session, or the session with the given id", async () => {
     const page = shop.page();
     await page.register(ADA);
     const [phone, desk, work] = [await page.signIn(ADA), await page.signIn(ADA), await page.signIn(ADA)];
@@ -152,7 +152,7 @@ describe("sessions", () => {
     expect((await errorOf(page.customer(work).get())).code).toBe("customer_token_invalid");
   });
 
-  test("signOut of a session that is over is done; of another that is over, 404", async () => {
+  test("signOut succeeds if its own session has ended; for another ended session it is 404", async () => {
     const page = shop.page();
     await page.register(ADA);
     const [phone, desk] = [await page.signIn(ADA), await page.signIn(ADA)];
@@ -162,7 +162,7 @@ describe("sessions", () => {
     expect(error).toMatchObject({ code: "customer_token_not_found", status: 404 });
   });
 
-  test("an empty name for a session is no name: it never ends all of them", async () => {
+  test("an empty session id is refused, and ends no session", async () => {
     const page = shop.page();
     await page.register(ADA);
     const [phone, desk] = [await page.signIn(ADA), await page.signIn(ADA)];
@@ -172,7 +172,7 @@ describe("sessions", () => {
     await expect(page.customer(desk).signOut("..")).rejects.toThrow("this is not an id");
   });
 
-  test("signOutEverywhere ends all", async () => {
+  test("signOutEverywhere ends all sessions", async () => {
     const page = shop.page();
     await page.register(ADA);
     const [phone, desk] = [await page.signIn(ADA), await page.signIn(ADA)];

@@ -3,7 +3,10 @@ import { updateProfile } from "../../server/src/contract/oidc-profiles.ts";
 import { updateAuthenticationSettings } from "../../server/src/contract/realms.ts";
 import { answer, errorOf, openShop, REDIRECT, type Shop, withParameter } from "./support/shop.ts";
 
-/** `flow: "direct"`: the shopper goes to the identity provider itself, and comes back with its code. */
+/**
+ * `flow: "direct"`: the shopper goes to the identity provider without Latchkey in between, and returns with
+ * the provider's code.
+ */
 
 const TOKENS = "/v2/customers/tokens";
 
@@ -32,7 +35,7 @@ async function returned() {
   return { page, url, state, back: shop.f.idp.signIn(url) };
 }
 
-test("the link is the provider's own, with the same parameters; its code gives a customer token", async () => {
+test("the link is the provider's authorization endpoint, with the same parameters; its code gives a customer token", async () => {
   const page = shop.page();
   const providers = await page.listProviders();
   expect(providers).toEqual([{ id: directId, name: "Direct", isUp: true, health: "up", flow: "direct" }]);
@@ -45,7 +48,7 @@ test("the link is the provider's own, with the same parameters; its code gives a
   expect(await page.customer(token).get()).toMatchObject({ email: "ada@shop.example" });
 });
 
-test("an answer need not name its issuer, and may name the profile's", async () => {
+test("an answer may have no `iss`, or the profile's issuer", async () => {
   const first = await returned();
   expect((await first.page.completeSignOn(first.back)).token).toBeTruthy();
   const second = await returned();
@@ -53,7 +56,7 @@ test("an answer need not name its issuer, and may name the profile's", async () 
   expect((await second.page.completeSignOn(named)).token).toBeTruthy();
 });
 
-test("issuer_mismatch for an answer that names another, and no request", async () => {
+test("an answer with another `iss` is issuer_mismatch, and sends no request", async () => {
   const { page, back } = await returned();
   const before = shop.sent.length;
   for (const iss of ["https://evil.example", shop.f.issuer])
@@ -63,7 +66,7 @@ test("issuer_mismatch for an answer that names another, and no request", async (
   expect(shop.sent.length).toBe(before);
 });
 
-test("an error that no standard knows is the provider's failure; its text goes nowhere", async () => {
+test("an unknown `error` becomes server_error; its text is not shown", async () => {
   shop.f.idp.hooks.redirect = ({ state = "" }) => ({
     error: "<b>x</b>",
     error_description: "<b>y</b>",
@@ -75,13 +78,16 @@ test("an error that no standard knows is the provider's failure; its text goes n
   expect(error.message).not.toContain("<b>");
 });
 
-test.each(["constructor", "__proto__", "toString"])("and so is one called %s", async (name) => {
-  shop.f.idp.hooks.redirect = ({ state = "" }) => ({ error: name, state });
-  const { page, back } = await returned();
-  expect((await errorOf(page.completeSignOn(back))).code).toBe("server_error");
-});
+test.each(["constructor", "__proto__", "toString"])(
+  "an `error` named %s becomes server_error",
+  async (name) => {
+    shop.f.idp.hooks.redirect = ({ state = "" }) => ({ error: name, state });
+    const { page, back } = await returned();
+    expect((await errorOf(page.completeSignOn(back))).code).toBe("server_error");
+  },
+);
 
-test("503 while the provider is away is waited out, and the same code works when it is back", async () => {
+test("a 503 while the provider is down is repeated, and the same code works when it is up", async () => {
   const { page, back } = await returned();
   shop.f.idp.hooks.answer = {
     "/token": (_request, response) => {
@@ -94,7 +100,7 @@ test("503 while the provider is away is waited out, and the same code works when
   expect(shop.sent.filter(({ path }) => path === TOKENS).map(({ status }) => status)).toEqual([503, 200]);
 });
 
-test("temporarily_unavailable, and isUp false, where the provider has not told yet where to go; then it is asked again", async () => {
+test("without an authorization endpoint isUp is false and beginSignOn fails with temporarily_unavailable, then reads again", async () => {
   const path = `/v2/authentication-realms/${shop.f.realmId}/oidc-profiles`;
   const links = { "authorization-endpoint": null, "client-discovery-url": "" };
   const meta = { issuer: null, health: { status: "up" } };
@@ -109,7 +115,7 @@ test("temporarily_unavailable, and isUp false, where the provider has not told y
   expect((await page.beginSignOn(provider, REDIRECT)).url).toContain(`${shop.f.idp.origin}/authorize?`);
 });
 
-test("a storefront that lives for long follows a provider to its other flow within five minutes", async () => {
+test("a storefront notices a provider's new flow within five minutes", async () => {
   const server = shop.page();
   await server.beginSignOn(directId, REDIRECT);
   await change({ flow: "brokered" }, directId);

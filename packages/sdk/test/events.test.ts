@@ -15,7 +15,7 @@ const rename = async (name: string) => {
   await shop.f.latchkey.app.tidy();
 };
 
-test("a page, and how to ask for the next; filters and types go along", async () => {
+test("list gives a page, and `next` keeps the filter and the types", async () => {
   for (const name of ["one", "two", "three"]) await rename(name);
   const first = await admin.events.list({ types: ["store.*"], limit: 2 });
   expect(first.data.map(({ type }) => type)).toEqual(["store.updated", "store.updated"]);
@@ -27,7 +27,7 @@ test("a page, and how to ask for the next; filters and types go along", async ()
   expect(none.data).toEqual([]);
 });
 
-test("follow gives what is there and then what comes, each once and in order, and waits in between", async () => {
+test("follow gives existing and then new events, each once and in order, and sleeps between polls", async () => {
   const seen: Event[] = [];
   const { sequence } = await admin.events.head();
   await rename("one");
@@ -41,7 +41,7 @@ test("follow gives what is there and then what comes, each once and in order, an
   expect(shop.slept).toEqual([700, 700]);
 });
 
-test("stream gives each event as it happens, after the one that was seen last, and ends when it is told to", async () => {
+test("stream gives each event after `after` as it happens, and ends with the signal", async () => {
   const { sequence } = await admin.events.head();
   await rename("one");
   const ending = new AbortController();
@@ -55,7 +55,7 @@ test("stream gives each event as it happens, after the one that was seen last, a
   expect(seen.map((event) => Number(event.sequence) - Number(sequence))).toEqual([1, 2]);
 });
 
-test("a stream that is refused is an error like any other; after a 401 it asks for a new token once", async () => {
+test("a refused stream throws an ApiError; after a 401 it fetches a new token once", async () => {
   const refused = await errorOf(openAdmin(shop, { clientSecret: "lksk_cut-off" }).events.stream().next());
   expect(refused).toMatchObject({ code: "client_secret_mistyped", status: 401 });
   const slow = openAdmin(shop, { now: () => 0 });
@@ -67,7 +67,7 @@ test("a stream that is refused is an error like any other; after a 401 it asks f
   expect(first.value?.type).toBe("store.updated");
 });
 
-/** As `fetch` does: events without an end, until the signal, or something else, ends them. */
+/** A `fetch` whose answer sends events until the signal, or an error, ends it. */
 function openCut() {
   let cut = (_: Error) => {};
   const fetch = async (url: string, init: RequestInit) => {
@@ -88,7 +88,7 @@ function openCut() {
 test.each([
   ["before it begins", 0],
   ["while it runs", 1],
-])("a stream that is told to end %s ends, and that is no error", async (_, count) => {
+])("a stream whose signal is aborted %s ends without an error", async (_, count) => {
   const ending = new AbortController();
   const stream = openCut().events.stream({ signal: ending.signal });
   for (let event = 0; event < count; event++) expect((await stream.next()).value?.sequence).toBe("7");
@@ -96,7 +96,7 @@ test.each([
   expect(await stream.next()).toEqual({ done: true, value: undefined });
 });
 
-test("a stream that breaks off is an error like any other", async () => {
+test("a stream that breaks off throws an ApiError", async () => {
   const { cut, events } = openCut();
   const stream = events.stream();
   await stream.next();
@@ -104,7 +104,7 @@ test("a stream that breaks off is an error like any other", async () => {
   expect(await errorOf(stream.next())).toMatchObject({ name: "ApiError", code: "network_failed" });
 });
 
-test("what is no longer kept is an error that says so", async () => {
+test("reading events that are no longer kept throws events_gone", async () => {
   const { db } = shop.f.latchkey.storage;
   await db.updateTable("event_heads").set({ first_sequence: 3 }).execute();
   const error = await errorOf(admin.events.follow({ after: "0" }).next());

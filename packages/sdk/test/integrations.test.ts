@@ -28,7 +28,7 @@ const integrate = () =>
     configuration: { url: receiver.url },
   });
 
-test("what the service sends, parseWebhook takes, with the secret of before and the new one", async () => {
+test("parseWebhook accepts the service's messages, with the previous secret and the new one", async () => {
   const made = await integrate();
   const { id } = made.data;
   const rotated = await admin.integrations.rotate(id);
@@ -44,7 +44,7 @@ test("what the service sends, parseWebhook takes, with the secret of before and 
   }
 });
 
-test("deliveries are listed and filtered, sent again, replayed, and tested", async () => {
+test("deliveries are listed, filtered, redelivered, replayed and tested", async () => {
   const { id } = (await integrate()).data;
   await admin.customers.create({ name: "Grace", email: "grace@shop.example" });
   await deliver();
@@ -66,7 +66,7 @@ test("deliveries are listed and filtered, sent again, replayed, and tested", asy
   ]);
 });
 
-test("an integration is listed, changed and deleted; what is refused says why", async () => {
+test("an integration is listed, changed and deleted; a refusal names its reason", async () => {
   const { id } = (await integrate()).data;
   const changed = await admin.integrations.update(id, { enabled: false });
   expect(changed.data.meta.status).toBe("disabled");

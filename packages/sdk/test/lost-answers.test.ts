@@ -10,7 +10,7 @@ import {
   signOn,
 } from "./support/shop.ts";
 
-/** A code works once. What the network does to the one request that redeems it must not cost the shopper the sign-on. */
+/** A code works once. A network failure during its redemption must not cost the shopper the sign-on. */
 
 const TOKENS = "/v2/customers/tokens";
 
@@ -49,20 +49,23 @@ test.each<[string, Fault]>([
   ["comes from somebody in between", portal],
   ["is a gateway's that did not want to wait", gateway],
   ["has nothing in it", nothing],
-])("an answer that %s is asked for once more with the same key, and gives the token", async (_, fault) => {
-  const page = shop.page();
-  const back = await signOn(shop, page);
-  fail(fault);
-  const token = await page.completeSignOn(back);
-  const [first, second] = keys();
-  expect([requests().length, second]).toEqual([2, first]);
-  expect(first).toMatch(/^[\w-]{43}$/);
-  expect(requests()[1]?.body).toBe(requests()[0]?.body);
-  const sessions = await page.customer(token).sessions();
-  expect(sessions.map(({ id }) => id)).toEqual([token.id]);
-});
+])(
+  "after an answer that %s the request is repeated once with the same key, and gives the token",
+  async (_, fault) => {
+    const page = shop.page();
+    const back = await signOn(shop, page);
+    fail(fault);
+    const token = await page.completeSignOn(back);
+    const [first, second] = keys();
+    expect([requests().length, second]).toEqual([2, first]);
+    expect(first).toMatch(/^[\w-]{43}$/);
+    expect(requests()[1]?.body).toBe(requests()[0]?.body);
+    const sessions = await page.customer(token).sessions();
+    expect(sessions.map(({ id }) => id)).toEqual([token.id]);
+  },
+);
 
-test("the same token comes that the lost answer had", async () => {
+test("the repeated request gives the token of the lost answer", async () => {
   const page = shop.page();
   const back = await signOn(shop, page);
   let lost = "";
@@ -73,7 +76,7 @@ test("the same token comes that the lost answer had", async () => {
   expect((await page.completeSignOn(back)).token).toBe(lost);
 });
 
-test("lost twice is network_failed; asked again by the shopper, the same key still gives the same token", async () => {
+test("two lost answers are network_failed; the shopper's retry sends the same key and gets the same token", async () => {
   const page = shop.page();
   const back = await signOn(shop, page);
   fail(loseAnswer, loseAnswer);
@@ -85,7 +88,7 @@ test("lost twice is network_failed; asked again by the shopper, the same key sti
   expect(await page.customer(token).sessions()).toHaveLength(1);
 });
 
-test("a reload in the middle gets the same token: the key is in the slot", async () => {
+test("a reload in the middle gets the same token, because the key is in the slot", async () => {
   const page = shop.page();
   const back = await signOn(shop, page);
   fail(loseAnswer, loseAnswer);
@@ -95,7 +98,7 @@ test("a reload in the middle gets the same token: the key is in the slot", async
   expect(shop.storage.entries.size).toBe(0);
 });
 
-test("answer_unreadable when it stays so, with the status for support", async () => {
+test("two unreadable answers are answer_unreadable, with the status for support", async () => {
   const page = shop.page();
   const back = await signOn(shop, page);
   fail(portal, portal);
@@ -103,7 +106,7 @@ test("answer_unreadable when it stays so, with the status for support", async ()
   expect((await page.completeSignOn(back)).token).toBeTruthy();
 });
 
-describe("a burnt code is never tried again", () => {
+describe("a used code is never sent again", () => {
   test.each([
     "code_invalid",
     "code_expired",
@@ -123,7 +126,7 @@ describe("a burnt code is never tried again", () => {
     expect(requests()).toHaveLength(1);
   });
 
-  test("a code that the provider's session took back", async () => {
+  test("a code that a logout at the provider has voided", async () => {
     const page = shop.page();
     const back = await signOn(shop, page);
     const code = new URL(back).searchParams.get("code") ?? "";
@@ -134,7 +137,7 @@ describe("a burnt code is never tried again", () => {
 });
 
 describe("e-mail and password", () => {
-  test("have a key for each sign-in, so that a lost answer is asked for again", async () => {
+  test("each sign-in has its own key, so a request with a lost answer is repeated", async () => {
     const page = shop.page();
     const ada = { email: "ada@shop.example", password: "correct horse battery" };
     await page.register({ name: "Ada", ...ada });
@@ -148,7 +151,7 @@ describe("e-mail and password", () => {
   });
 });
 
-test("a registration whose answer was lost is not repeated: there is no key that would make it safe", async () => {
+test("a registration with a lost answer is not repeated, because it has no key", async () => {
   shop.faults.push({ path: "/v2/customers", fault: loseAnswer });
   const error = await errorOf(
     shop.page().register({ name: "Ada", email: "ada@shop.example", password: "correct horse battery" }),

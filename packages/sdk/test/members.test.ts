@@ -21,7 +21,7 @@ test("members are invited, read, changed and removed", async () => {
   expect((await admin.me()).data).toMatchObject({ kind: "application_key", role: "administrator" });
 });
 
-test("a member redeems their code, and administers with that token; one that is refused is asked for anew, once", async () => {
+test("a member redeems their code and administers with the token; a refused token is replaced once", async () => {
   const shop = await openShop();
   const side = await createMembersSide(shop.f);
   const signIn = async () => {
@@ -53,7 +53,7 @@ test("a member redeems their code, and administers with that token; one that is 
   expect(asked).toEqual([undefined, undefined, undefined, first.accessToken]);
 });
 
-test("a member who leaves ends the token, and an error of the service is thrown", async () => {
+test("revokeMemberToken revokes the token, and throws an error of the service", async () => {
   const shop = await openShop();
   const accessToken = await (await createMembersSide(shop.f)).token("sue@shop.example", "support");
   const admin = createAdmin({ baseUrl: PUBLIC_URL, fetch: shop.fetch, accessToken: () => accessToken });
@@ -64,7 +64,7 @@ test("a member who leaves ends the token, and an error of the service is thrown"
   await expect(revokeMemberToken(away, accessToken)).rejects.toThrow();
 });
 
-test("a code that is no member's is refused in the service's words", async () => {
+test("a code that belongs to no member is refused with the service's message", async () => {
   const shop = await openShop();
   const { code, pkce } = await shop.f.signOn();
   const redeeming = redeemMemberCode({
@@ -78,7 +78,7 @@ test("a code that is no member's is refused in the service's words", async () =>
 });
 
 describe("a member's sign-on in a browser", () => {
-  /** Invited, signed in at the provider, and back at the console's address. */
+  /** Invites a member, signs them in at the provider, and returns the console URL that they come back to. */
   async function comeBack() {
     const shop = await openShop();
     const { f, fetch } = shop;
@@ -94,7 +94,7 @@ describe("a member's sign-on in a browser", () => {
     return { shop, id, back, complete, entries: options.storage.entries };
   }
 
-  test("ends in a token for an hour, works once, and leaves nothing in the browser", async () => {
+  test("gives a token for an hour, works once, and leaves nothing in storage", async () => {
     const { shop, id, back, complete, entries } = await comeBack();
     expect(JSON.stringify([...entries])).toContain("verifier");
     const { accessToken, expiresAt } = await complete(back);
@@ -105,7 +105,7 @@ describe("a member's sign-on in a browser", () => {
     expect((await errorOf(complete(back))).code).toBe("state_unknown");
   });
 
-  test("passes on a reference of the answer, and no sentence in its place, which anybody can write", async () => {
+  test("the error has the answer's reference, unless it lacks the form of a reference", async () => {
     const { back, complete } = await comeBack();
     for (const [reference, shown] of [
       ["K7P2-9QXM", "K7P2-9QXM"],
@@ -123,7 +123,7 @@ describe("a member's sign-on in a browser", () => {
     ["another issuer", "issuer_mismatch", "iss", "https://evil.example"],
     ["no issuer", "issuer_mismatch", "iss", undefined],
     ["an error", "access_denied", "error", "access_denied"],
-  ])("makes no request for an answer with %s: %s", async (_, code, name, value) => {
+  ])("sends no request for an answer with %s: %s", async (_, code, name, value) => {
     const { shop, back, complete } = await comeBack();
     expect((await errorOf(complete(withParameter(back, name, value)))).code).toBe(code);
     expect(shop.countOf("/oauth/access_token")).toBe(0);

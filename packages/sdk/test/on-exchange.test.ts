@@ -21,7 +21,7 @@ beforeEach(async () => {
 const watched = () => shop.page({ onExchange: (exchange) => seen.push(exchange) });
 const told = () => seen.map(({ step, method, status }) => `${step} ${method} ${status}`);
 
-test("tells every exchange with its step, in order", async () => {
+test("is called for every request with its step, in order", async () => {
   const page = watched();
   const [provider] = await page.listProviders();
   const { url } = await page.beginSignOn(provider, REDIRECT);
@@ -53,7 +53,7 @@ test("tells every exchange with its step, in order", async () => {
   });
 });
 
-test("tells of what got no answer, and of each repeat", async () => {
+test("is called for requests without an answer, and for each repeat", async () => {
   const page = watched();
   const back = await signOn(shop, page);
   seen.length = 0;
@@ -62,7 +62,7 @@ test("tells of what got no answer, and of each repeat", async () => {
   expect(told()).toEqual(["customer_token POST undefined", "customer_token POST 200"]);
 });
 
-test("never has a token, code, verifier, state, key or password in it", async () => {
+test("gets no token, code, verifier, state, key or password", async () => {
   const page = watched();
   const ada = { email: "ben@shop.example", password: "correct horse battery" };
   await page.register({ name: "Ben", ...ada });
@@ -92,7 +92,7 @@ test("never has a token, code, verifier, state, key or password in it", async ()
   for (const secret of secrets) expect(everything).not.toContain(secret);
 });
 
-test("one that throws does no harm", async () => {
+test("an error that it throws is ignored", async () => {
   const page = shop.page({
     onExchange() {
       throw new Error("the panel is broken");

@@ -27,7 +27,7 @@ describe("the sources", () => {
   );
   const read = (path: string) => readFileSync(join(here, "src", path), "utf8");
 
-  test("import nothing but each other: no package, no Node, nothing of the server", () => {
+  test("import only each other: no package, no Node module, nothing of the server", () => {
     for (const path of files)
       for (const [, target = ""] of read(path).matchAll(/from "([^"]+)"|import\("/g)) {
         expect(target, path).toMatch(/^\.\.?\/[a-z/-]+\.ts$/);
@@ -35,11 +35,12 @@ describe("the sources", () => {
       }
   });
 
-  test("have at most 300 lines each", () => {
-    for (const path of files) expect(read(path).split("\n").length, path).toBeLessThanOrEqual(300);
+  test("have at most 300 lines each, except the generated types", () => {
+    for (const path of files.filter((file) => file !== "contract.ts"))
+      expect(read(path).split("\n").length, path).toBeLessThanOrEqual(300);
   });
 
-  test("the storefront does not bring the administration along", () => {
+  test("the storefront does not import the administration", () => {
     for (const path of files.filter((file) => !file.startsWith("admin")))
       expect(read(path), path).not.toContain('from "./admin');
   });
@@ -84,7 +85,7 @@ describe("the built package", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test("is JavaScript, declarations, a README and a licence; its package.json points at them", () => {
+  test("has JavaScript, declarations, a README and a licence; its package.json points at them", () => {
     const { exports, ...about } = JSON.parse(readFileSync(join(dist, "package.json"), "utf8"));
     expect(about).toMatchObject({
       name: "@latchkey/sdk",
@@ -108,7 +109,7 @@ describe("the built package", () => {
       expect(readFileSync(join(dist, path), "utf8"), path).not.toMatch(/(from |import\()"[^"]+\.ts"/);
   });
 
-  test("has the storefront's part in one file, which imports nothing", async () => {
+  test("has the storefront's part in one file without imports", async () => {
     const text = readFileSync(join(dist, "browser.js"), "utf8");
     expect(text).not.toMatch(/\bimport\b/);
     expect(Object.keys(await import(pathToFileURL(join(dist, "browser.js")).href)).sort()).toEqual([
@@ -117,7 +118,7 @@ describe("the built package", () => {
     ]);
   });
 
-  test("is imported by plain Node", async () => {
+  test("can be imported by plain Node", async () => {
     writeFileSync(
       join(folder, "plain.mjs"),
       `import { ApiError, createStorefront } from "@latchkey/sdk";
@@ -157,7 +158,7 @@ describe("the built package", () => {
     expect(stdout).toBe("");
   });
 
-  /** What an example takes from those before it, and from the page. */
+  /** Declares the names that an example takes from earlier examples and from the page. */
   const preludeOf = (example: string): string => {
     const types = {
       shop: 'import("@latchkey/sdk").Storefront',

@@ -5,7 +5,7 @@ import * as sdk from "../src/index.ts";
 import { declares, examples, tenLines, titleOf } from "./support/examples.ts";
 import { newStorage, openBrowser, openShop, type Shop, signOn } from "./support/shop.ts";
 
-/** What the README tells people to write is run here, against a real service and identity provider. */
+/** Runs the README's examples against a real service and identity provider. */
 
 const PAGE = "https://shop.example/signed-in";
 const modules: Record<string, object> = { "@latchkey/sdk": sdk, "@latchkey/sdk/admin": admin };
@@ -19,7 +19,7 @@ async function openReadmeShop() {
   return shop;
 }
 
-/** Loads a page, and loads it again where the shopper is sent back to, for as long as it sends the shopper away. */
+/** Loads a page, and loads it again at each redirect URI to which the shopper returns. */
 async function run(shop: Shop, example: string): Promise<string[]> {
   const lines: string[] = [];
   const { clientId, clientSecret } = shop.f.store.key;
@@ -52,7 +52,7 @@ async function run(shop: Shop, example: string): Promise<string[]> {
     await load(...names.map((name) => given[name as keyof typeof given]));
     if (sentTo === undefined) break;
     const returned = await openBrowser(shop).go(sentTo);
-    // Only a page that looks at its address goes on there.
+    // Only a page that calls `completeSignOn` continues there.
     next = example.includes("completeSignOn") ? returned : undefined;
   }
   return lines;
@@ -78,7 +78,7 @@ test.each(examples.map((example, index) => [index + 1, titleOf(example), example
   },
 );
 
-test("the ten lines of the repository's README work as printed, and take the used code out of the address", async () => {
+test("the ten lines of the repository's README work as printed, and remove the used code from the URL", async () => {
   const addresses: string[] = [];
   const replaceState = (_state: null, _unused: string, url: string) => void addresses.push(url);
   vi.stubGlobal("history", { replaceState });

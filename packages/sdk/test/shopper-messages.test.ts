@@ -5,7 +5,7 @@ import { readSignOnError, tellShopper } from "../src/shopper-messages.ts";
 
 const DETAIL = "For developers.";
 const own: ErrorCode[] = ["state_unknown", "issuer_mismatch", "network_failed", "answer_unreadable"];
-/** What a shopper can run into without anybody having made a mistake in the shop. */
+/** Errors that a shopper can meet in a shop without faults. */
 const met: ErrorCode[] = [
   ...own,
   "access_denied",
@@ -28,7 +28,7 @@ const met: ErrorCode[] = [
   "storage_unavailable",
 ];
 
-test.each(met)("%s is told in a sentence or two, without a word of the trade", (code) => {
+test.each(met)("%s has a message of one or two sentences, without technical words", (code) => {
   const message = tellShopper(code, DETAIL);
   expect(message).not.toBe(DETAIL);
   expect(message).toMatch(/^[A-Z].*\.$/);
@@ -38,13 +38,13 @@ test.each(met)("%s is told in a sentence or two, without a word of the trade", (
   );
 });
 
-test("what only a developer can mend is told in the service's own words", () => {
+test("an error that only a developer can correct has the service's message", () => {
   expect(tellShopper("redirect_uri_unregistered", problems.redirect_uri_unregistered.means)).toBe(
     problems.redirect_uri_unregistered.means,
   );
 });
 
-test("an error of a redirect that nobody knows is a failure of the other side", () => {
+test("an unknown `error` of a redirect becomes server_error", () => {
   expect(readSignOnError("login_required")).toBe("login_required");
   for (const strange of ["", "hasOwnProperty", "state_unknown", "LOGIN_REQUIRED"])
     expect(readSignOnError(strange)).toBe("server_error");

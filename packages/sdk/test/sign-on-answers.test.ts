@@ -19,7 +19,7 @@ beforeEach(async () => {
   shop = await openShop();
 });
 
-describe("an answer that is not ours makes no request", () => {
+describe("an answer that does not belong to this browser sends no request", () => {
   const changes: [string, string, (url: string) => string][] = [
     ["state_unknown", "another state", (url) => withParameter(url, "state", "somebody-elses")],
     ["state_unknown", "a state with one letter changed", (url) => url.replace(/state=./, "state=*")],
@@ -36,7 +36,7 @@ describe("an answer that is not ours makes no request", () => {
     ["answer_unreadable", "neither code nor error", (url) => withParameter(url, "code", undefined)],
   ];
 
-  test.each(changes)("%s: %s; the true answer still works", async (code, _, change) => {
+  test.each(changes)("%s: %s; the original answer still works", async (code, _, change) => {
     const back = await signOn(shop, shop.page());
     const page = shop.page();
     const before = shop.sent.length;
@@ -67,7 +67,7 @@ describe("a redirect with an error", () => {
     "temporarily_unavailable",
     "unauthorized_client",
     "unsupported_response_type",
-  ])("of the provider, %s, keeps its code and has the reference of the record", async (error) => {
+  ])("of the provider, %s, keeps its code and the record's reference", async (error) => {
     const page = shop.page();
     shop.f.idp.hooks.redirect = ({ state = "" }) => ({ error, state });
     const back = await signOn(shop, page);
@@ -80,7 +80,7 @@ describe("a redirect with an error", () => {
     expect(await errorOf(page.completeSignOn(back))).toBe(thrown);
   });
 
-  test("callback_replay: Back to our callback before the code was redeemed", async () => {
+  test("callback_replay: the shopper goes back to Latchkey's callback before the code is redeemed", async () => {
     const page = shop.page();
     const browser = openBrowser(shop);
     const { url } = await page.beginSignOn(shop.f.profileId, REDIRECT);
@@ -91,7 +91,7 @@ describe("a redirect with an error", () => {
     expect(shop.countOf(TOKENS)).toBe(0);
   });
 
-  test("callback_replay: Back to our callback when the shopper is signed in, and the slot is gone", async () => {
+  test("callback_replay: the shopper goes back to Latchkey's callback when signed in, without a slot", async () => {
     const browser = openBrowser(shop);
     const { url } = await shop.page().beginSignOn(shop.f.profileId, REDIRECT);
     const callback = await browser.toCallback(url);
@@ -101,7 +101,7 @@ describe("a redirect with an error", () => {
     expect(shop.countOf(TOKENS)).toBe(1);
   });
 
-  test("shows no text of a stranger: what is not the form of a reference is left out", async () => {
+  test("drops a `reference` that lacks the form of a reference", async () => {
     const forged = (reference: string) =>
       `${SHOP}?${new URLSearchParams({ state: "s", error: "callback_replay", reference })}`;
     const page = shop.page();
@@ -109,7 +109,7 @@ describe("a redirect with an error", () => {
     expect((await errorOf(page.completeSignOn(forged("7KQM-2X9D")))).reference).toBe("7KQM-2X9D");
   });
 
-  test("that a refusal at the exchange has its reference as well", async () => {
+  test("a refusal at the exchange has its reference too", async () => {
     const page = shop.page();
     const back = await signOn(shop, page);
     const proven = { type: "customer", name: "Ada", email: "ada@shop.example", email_verified: true };
@@ -137,7 +137,7 @@ describe("isSignOnAnswer", () => {
     expect(shop.page().isSignOnAnswer(url)).toBe(is);
   });
 
-  test("looks at the page's own address unless told another, and so does completeSignOn", async () => {
+  test("reads the page's own URL by default, as completeSignOn does", async () => {
     const page = shop.page();
     expect(page.isSignOnAnswer()).toBe(false);
     const holder = globalThis as { location?: unknown };

@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 
 describe("a sign-on", () => {
-  test("ends with a customer token that works", async () => {
+  test("gives a customer token that works", async () => {
     const page = shop.page();
     const [provider] = await page.listProviders();
     expect(provider).toEqual({
@@ -45,7 +45,7 @@ describe("a sign-on", () => {
     });
   });
 
-  test("goes to the profile's link with the contract's parameters appended by &, and nothing else", async () => {
+  test("goes to the profile's link with only the contract's parameters, appended by &", async () => {
     const { url, state } = await shop.page().beginSignOn(shop.f.profileId, REDIRECT);
     const link = `${shop.f.issuer}/authorize?profile=${shop.f.profileId}`;
     expect(url.startsWith(`${link}&`)).toBe(true);
@@ -61,7 +61,7 @@ describe("a sign-on", () => {
     expect(state).toMatch(/^[\w-]{43}$/);
   });
 
-  test("takes prompt, display, ui_locales, nonce and another scope along", async () => {
+  test("sends prompt, display, ui_locales, nonce and another scope", async () => {
     const more = {
       prompt: "login",
       display: "popup",
@@ -98,7 +98,7 @@ describe("a sign-on", () => {
     expect((await page.completeSignOn(`${back}#top`)).token).toBeTruthy();
   });
 
-  test("reads settings once, and a provider that it was shown not again", async () => {
+  test("reads settings once, and does not read a listed provider again", async () => {
     const page = shop.page();
     const [provider] = await page.listProviders();
     await Promise.all([page.beginSignOn(provider, REDIRECT), page.beginSignOn(provider, REDIRECT)]);
@@ -108,7 +108,7 @@ describe("a sign-on", () => {
     expect(shop.sent.filter(({ path }) => path.endsWith(shop.f.profileId))).toHaveLength(0);
   });
 
-  test("reads settings again after five minutes: a server's storefront follows the store to another realm", async () => {
+  test("reads settings again after five minutes, so a server's storefront notices the store's new realm", async () => {
     const server = shop.page();
     expect(await server.listProviders()).toHaveLength(1);
     const admin = openAdmin(shop);
@@ -118,7 +118,7 @@ describe("a sign-on", () => {
     expect(await server.listProviders()).toEqual([]);
   });
 
-  test("without a provider begins at the realm that the store has now, also from a storefront that has begun at another", async () => {
+  test("without a provider begins at the store's current realm, even if an earlier sign-on began at another", async () => {
     const server = shop.page();
     await server.beginSignOn(undefined, REDIRECT);
     const admin = openAdmin(shop);
@@ -129,7 +129,7 @@ describe("a sign-on", () => {
     expect(url).toContain(`/realms/${realm.id}/authorize?`);
   });
 
-  test("asks for settings again when they could not be read the first time", async () => {
+  test("reads settings again if the first attempt failed", async () => {
     const page = shop.page();
     shop.faults.push({ path: "/v2/customer-authentication-settings", fault: answer(500, { errors: [] }) });
     shop.faults.push({ path: "/v2/customer-authentication-settings", fault: answer(500, { errors: [] }) });
@@ -137,7 +137,7 @@ describe("a sign-on", () => {
     expect(await page.listProviders()).toHaveLength(1);
   });
 
-  test("with a provider that is gone is refused before the shopper is sent anywhere", async () => {
+  test("with a deleted provider fails before the shopper leaves the shop", async () => {
     const error = await errorOf(shop.page().beginSignOn("00000000-0000-7000-8000-000000000000", REDIRECT));
     expect(error).toMatchObject({ code: "profile_not_found", status: 404 });
     await expect(shop.page().beginSignOn("../../customers", REDIRECT)).rejects.toThrow("this is not an id");
@@ -155,26 +155,29 @@ describe("tabs", () => {
     [2, 1, 0],
   ];
 
-  test.each(orders)("three at once all end well: %i, then %i, then %i", async (...order) => {
-    const browser = openBrowser(shop);
-    const tabs = [shop.page(), shop.page(), shop.page()];
-    const begun = await Promise.all(tabs.map((page) => page.beginSignOn(shop.f.profileId, REDIRECT)));
-    const waiting: string[] = [];
-    for (const { url } of begun) waiting.push(await browser.toCallback(url));
-    const tokens: string[] = [];
-    const customers = new Set<string>();
-    for (const tab of order) {
-      const back = await browser.visit(waiting[tab] as string);
-      // The page was left and has come back: another page, the same storage.
-      const token = await shop.page().completeSignOn(back);
-      tokens.push(token.token);
-      customers.add(token.customerId);
-    }
-    expect([new Set(tokens).size, customers.size]).toEqual([3, 1]);
-    expect(shop.storage.entries.size).toBe(0);
-  });
+  test.each(orders)(
+    "three parallel sign-ons complete in any order: %i, then %i, then %i",
+    async (...order) => {
+      const browser = openBrowser(shop);
+      const tabs = [shop.page(), shop.page(), shop.page()];
+      const begun = await Promise.all(tabs.map((page) => page.beginSignOn(shop.f.profileId, REDIRECT)));
+      const waiting: string[] = [];
+      for (const { url } of begun) waiting.push(await browser.toCallback(url));
+      const tokens: string[] = [];
+      const customers = new Set<string>();
+      for (const tab of order) {
+        const back = await browser.visit(waiting[tab] as string);
+        // The shopper left and came back: a new page with the same storage.
+        const token = await shop.page().completeSignOn(back);
+        tokens.push(token.token);
+        customers.add(token.customerId);
+      }
+      expect([new Set(tokens).size, customers.size]).toEqual([3, 1]);
+      expect(shop.storage.entries.size).toBe(0);
+    },
+  );
 
-  test("all three complete at the same moment", async () => {
+  test("three sign-ons complete at the same moment", async () => {
     const page = shop.page();
     const backs = [await signOn(shop, page), await signOn(shop, page), await signOn(shop, page)];
     const tokens = await Promise.all(backs.map((back) => page.completeSignOn(back)));
@@ -183,7 +186,7 @@ describe("tabs", () => {
 });
 
 describe("an answer is used once", () => {
-  test("asked twice at once: one token request, one result", async () => {
+  test("two simultaneous calls send one token request and give one result", async () => {
     const page = shop.page();
     const back = await signOn(shop, page);
     const [first, second] = [page.completeSignOn(back), page.completeSignOn(back)];
@@ -192,7 +195,7 @@ describe("an answer is used once", () => {
     expect(shop.countOf(TOKENS)).toBe(1);
   });
 
-  test("asked again afterwards in the same page: the same result, and no request", async () => {
+  test("a later call in the same page gives the same result without a request", async () => {
     const page = shop.page();
     const back = await signOn(shop, page);
     const first = await page.completeSignOn(back);
@@ -200,7 +203,7 @@ describe("an answer is used once", () => {
     expect(shop.countOf(TOKENS)).toBe(1);
   });
 
-  test("two pages with the same address get the same token: the service is asked with the same key", async () => {
+  test("two pages with the same URL send the same key and get the same token", async () => {
     const back = await signOn(shop, shop.page());
     const [first, second] = await Promise.all([
       shop.page().completeSignOn(back),
@@ -209,7 +212,7 @@ describe("an answer is used once", () => {
     expect(second).toEqual(first);
   });
 
-  test("a refusal is remembered too: a void code is not shown again", async () => {
+  test("a refusal is remembered, so a void code is not sent again", async () => {
     const page = shop.page();
     const back = await signOn(shop, page);
     shop.f.latchkey.clock.advance(61_000);
@@ -220,14 +223,14 @@ describe("an answer is used once", () => {
     expect(shop.storage.entries.size).toBe(0);
   });
 
-  test("after a reload it is unknown: the slot went when the token came", async () => {
+  test("after a reload the sign-on is unknown, because its slot was deleted with the token", async () => {
     const back = await signOn(shop, shop.page());
     await shop.page().completeSignOn(back);
     expect((await errorOf(shop.page().completeSignOn(back))).code).toBe("state_unknown");
     expect(shop.countOf(TOKENS)).toBe(1);
   });
 
-  test("a page that stays open does not keep results for ever", async () => {
+  test("a page that stays open forgets old results", async () => {
     const page = shop.page();
     const back = await signOn(shop, page);
     await page.completeSignOn(back);

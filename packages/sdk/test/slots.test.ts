@@ -12,7 +12,7 @@ const begin = async (page = shop.page()) => (await page.beginSignOn(shop.f.profi
 const slots = () => [...shop.storage.entries.keys()].filter((name) => name !== "latchkey:open");
 
 describe("slots", () => {
-  test("there is one for each sign-on, under its state", async () => {
+  test("each sign-on has a slot under its state", async () => {
     const states = [await begin(), await begin(), await begin()];
     expect(slots().sort()).toEqual(states.map((state) => `latchkey:${state}`).sort());
     const kept = [...shop.storage.entries].filter(([name]) => slots().includes(name));
@@ -23,7 +23,7 @@ describe("slots", () => {
     expect(new Set([...secrets, ...states]).size).toBe(9);
   });
 
-  test("those older than 15 minutes are cleared when the next sign-on begins", async () => {
+  test("slots older than 15 minutes are deleted when the next sign-on begins", async () => {
     const old = await begin();
     shop.f.latchkey.clock.advance(14 * MINUTE_MS);
     const young = await begin();
@@ -34,7 +34,7 @@ describe("slots", () => {
     expect(slots()).not.toContain(`latchkey:${old}`);
   });
 
-  test("one that is too old is unknown, even before it is cleared", async () => {
+  test("a slot that is too old is unknown, even before it is deleted", async () => {
     const page = shop.page();
     const back = await signOn(shop, page);
     shop.f.latchkey.clock.advance(15 * MINUTE_MS);
@@ -42,7 +42,7 @@ describe("slots", () => {
     expect(shop.countOf("/v2/customers/tokens")).toBe(0);
   });
 
-  test("nothing is left when the last sign-on has ended", async () => {
+  test("storage is empty when the last sign-on has ended", async () => {
     const page = shop.page();
     const backs = [await signOn(shop, page), await signOn(shop, page)];
     for (const back of backs) await page.completeSignOn(back);
@@ -72,28 +72,28 @@ describe("slots", () => {
   );
 });
 
-describe("a storage that does not work is made up for by memory", () => {
+describe("memory replaces a storage that does not work", () => {
   const refuse = () => {
     throw new DOMException("The operation is insecure.", "SecurityError");
   };
   const ends = async (page: ReturnType<Shop["page"]>) =>
     (await page.completeSignOn(await signOn(shop, page))).token;
 
-  test("one that throws at everything", async () => {
+  test("a storage that throws at every call", async () => {
     const page = shop.page({ storage: { getItem: refuse, setItem: refuse, removeItem: refuse } });
     expect(await ends(page)).toBeTruthy();
     expect(await ends(page)).toBeTruthy();
   });
 
-  test("one that is full: reading works, writing throws", async () => {
+  test("a full storage: reading works, writing throws", async () => {
     expect(await ends(shop.page({ storage: { ...newStorage(), setItem: refuse } }))).toBeTruthy();
   });
 
-  test("none at all", async () => {
+  test("no storage", async () => {
     expect(await ends(shop.page({ storage: undefined }))).toBeTruthy();
   });
 
-  test("a page for which already the name localStorage throws", async () => {
+  test("a page on which reading the name localStorage throws", async () => {
     const before = Object.getOwnPropertyDescriptor(globalThis, "localStorage");
     Object.defineProperty(globalThis, "localStorage", { configurable: true, get: refuse });
     try {
@@ -103,7 +103,7 @@ describe("a storage that does not work is made up for by memory", () => {
     }
   });
 
-  test("localStorage is used where there is one", async () => {
+  test("localStorage is used if it exists", async () => {
     const before = Object.getOwnPropertyDescriptor(globalThis, "localStorage");
     Object.defineProperty(globalThis, "localStorage", { configurable: true, value: shop.storage });
     try {

@@ -17,16 +17,18 @@ import type * as store from "../../server/src/contract/store.ts";
 import type * as testing from "../../server/src/contract/test-sign-on.ts";
 import type { EventType } from "../../server/src/events/event.ts";
 import type { Admin } from "../src/admin/index.ts";
-import type * as admin from "../src/admin/types.ts";
 import type * as sdk from "../src/index.ts";
 import type * as webhooks from "../src/webhooks/index.ts";
 
-/** Checked by the ordinary `tsc`: what the SDK says of the wire is what the service's contract says. */
+/**
+ * `tsc` checks these types. Each function of the SDK takes and gives the type of its operation in the
+ * contract, and src/contract.ts, which is generated from JSON schemas, equals the types that zod infers.
+ */
 
-/** `never` equals nothing: it is what a misspelt lookup gives. */
+/** `never` equals nothing, because a misspelt lookup gives `never`. */
 type Equal<A, B> = [A] extends [never] ? false : Same<Flat<A>, Flat<B>>;
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
-/** Intersections written out, all the way down, so that two spellings of one type are one. */
+/** Writes intersections out at every depth, so that two spellings of the same type are equal. */
 type Flat<T> = T extends (infer Item)[]
   ? Flat<Item>[]
   : T extends object
@@ -44,6 +46,10 @@ type Sent<O extends Operation> = O["body"] extends { schema: infer S extends z.Z
 // biome-ignore lint/suspicious/noExplicitAny: any function will do
 type Given<F extends (...args: any) => Promise<unknown>> = Awaited<ReturnType<F>>;
 type Listed<F> = F extends (...args: never) => Promise<{ data: (infer T)[] }> ? T : never;
+
+type Query<O extends Operation> = O["query"] extends infer S extends z.ZodObject ? z.input<S> : never;
+type Created<R extends { create: (item: never) => unknown }> = Parameters<R["create"]>[0];
+type Changed<R extends { update: (id: string, change: never) => unknown }> = Parameters<R["update"]>[1];
 
 type AdminProfiles = ReturnType<Admin["profiles"]>;
 type AdminTokens = ReturnType<Admin["customerTokens"]>;
@@ -65,24 +71,36 @@ export type StorefrontTypes = [
 ];
 
 export type AdminInputs = [
-  Holds<Equal<admin.ApplicationKeyFields, Sent<typeof keys.createApplicationKey>>>,
-  Holds<Equal<admin.ApplicationKeyFields, Sent<typeof keys.updateApplicationKey>>>,
-  Holds<Equal<admin.SettingsChange, Sent<typeof realms.updateAuthenticationSettings>>>,
-  Holds<Equal<admin.NewRealm, Sent<typeof realms.createRealm>>>,
-  Holds<Equal<admin.RealmChange, Sent<typeof realms.updateRealm>>>,
-  Holds<Equal<admin.NewProfile, Sent<typeof profiles.createProfile>>>,
-  Holds<Equal<admin.ProfileChange, Sent<typeof profiles.updateProfile>>>,
+  Holds<Equal<Created<Admin["applicationKeys"]>, Sent<typeof keys.createApplicationKey>>>,
+  Holds<Equal<Changed<Admin["applicationKeys"]>, Sent<typeof keys.updateApplicationKey>>>,
+  Holds<Equal<Parameters<Admin["applicationKeys"]["dryRun"]>[1], Sent<typeof keys.dryRunApplicationKey>>>,
+  Holds<Equal<Parameters<Admin["settings"]["update"]>[0], Sent<typeof realms.updateAuthenticationSettings>>>,
+  Holds<Equal<Created<Admin["realms"]>, Sent<typeof realms.createRealm>>>,
+  Holds<Equal<Changed<Admin["realms"]>, Sent<typeof realms.updateRealm>>>,
+  Holds<Equal<Created<AdminProfiles>, Sent<typeof profiles.createProfile>>>,
+  Holds<Equal<Changed<AdminProfiles>, Sent<typeof profiles.updateProfile>>>,
   Holds<Within<{ digest: Parameters<AdminProfiles["approveDrift"]>[1] }, Sent<typeof profiles.approveDrift>>>,
-  Holds<Equal<admin.MoveChoice, Omit<Sent<typeof profiles.approveDrift>, "digest">>>,
-  Holds<Equal<admin.NewCustomer, Sent<typeof customers.createCustomer>>>,
-  Holds<Equal<admin.CustomerChange, Sent<typeof customers.updateCustomer>>>,
-  Holds<Equal<admin.NewMember, Sent<typeof members.createMember>>>,
-  Holds<Equal<admin.MemberChange, Sent<typeof members.updateMember>>>,
-  Holds<Equal<admin.StoreChange, Sent<typeof store.updateStore>>>,
-  // The service reads other types, which have no url, as far as it takes to refuse them.
-  Holds<Within<admin.NewIntegration, Sent<typeof integrations.createIntegration>>>,
-  Holds<Equal<admin.IntegrationChange, Sent<typeof integrations.updateIntegration>>>,
+  Holds<
+    Equal<
+      NonNullable<Parameters<AdminProfiles["approveDrift"]>[2]>,
+      Omit<Sent<typeof profiles.approveDrift>, "digest">
+    >
+  >,
+  Holds<Equal<Created<Admin["customers"]>, Sent<typeof customers.createCustomer>>>,
+  Holds<Equal<Changed<Admin["customers"]>, Sent<typeof customers.updateCustomer>>>,
+  Holds<Equal<Created<Admin["members"]>, Sent<typeof members.createMember>>>,
+  Holds<Equal<Changed<Admin["members"]>, Sent<typeof members.updateMember>>>,
+  Holds<Equal<Parameters<Admin["store"]["update"]>[0], Sent<typeof store.updateStore>>>,
+  // The schema lets `url` be absent, so that another type of integration is refused for its type.
+  Holds<Within<Created<Admin["integrations"]>, Sent<typeof integrations.createIntegration>>>,
+  Holds<Equal<Changed<Admin["integrations"]>, Sent<typeof integrations.updateIntegration>>>,
   Holds<Equal<Parameters<Admin["integrations"]["replay"]>[1], Sent<typeof deliveries.replayEvents>>>,
+  Holds<
+    Equal<
+      NonNullable<Parameters<Admin["signOns"]["statistics"]>[0]>,
+      Query<typeof signOns.getSignOnStatistics>
+    >
+  >,
 ];
 
 export type AdminAnswers = [
@@ -131,22 +149,23 @@ export type AdminAnswers = [
   Holds<Equal<Given<Admin["integrations"]["redeliver"]>, Output<typeof deliveries.redeliver>>>,
   Holds<Equal<Given<Admin["integrations"]["replay"]>, Output<typeof deliveries.replayEvents>>>,
   Holds<Equal<Given<Admin["integrations"]["test"]>, Output<typeof deliveries.testIntegration>>>,
+  Holds<Equal<Given<Admin["customers"]["identities"]>, Output<typeof customers.listCustomerIdentities>>>,
   Holds<Equal<webhooks.EventType, EventType>>,
   Holds<Equal<Given<Admin["store"]["get"]>, Output<typeof store.getStore>>>,
   Holds<Equal<Given<Admin["store"]["update"]>, Output<typeof store.updateStore>>>,
   Holds<Equal<Given<Admin["store"]["usage"]>, Output<typeof store.getStoreUsage>>>,
 ];
 
-/** The measure itself: it must tell two types apart. */
+/** `Equal` tells these types apart. */
 export type Measure = [
   // @ts-expect-error another type
   Holds<Equal<{ a: { b: string } }, { a: { b: number } }>>,
-  // @ts-expect-error a member more
+  // @ts-expect-error an additional member
   Holds<Equal<{ a: string; b: string }, { a: string }>>,
   // @ts-expect-error a member that may be absent
   Holds<Equal<{ a?: string }, { a: string }>>,
-  // @ts-expect-error a code fewer
+  // @ts-expect-error a missing code
   Holds<Equal<Exclude<sdk.ProblemCode, "code_expired">, contractProblems.ProblemCode>>,
-  // @ts-expect-error any is not everything
+  // @ts-expect-error `any` does not equal a type
   Holds<Equal<Output<typeof keys.getApplicationKey>, ReturnType<typeof JSON.parse>>>,
 ];

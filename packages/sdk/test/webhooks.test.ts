@@ -9,7 +9,7 @@ const now = () => NOW;
 const secretOf = (bytes: Uint8Array) => `whsec_${Buffer.from(bytes).toString("base64")}`;
 const SECRET = secretOf(randomBytes(32));
 
-/** As the standard says it, with Node's own HMAC and not with what is tested. */
+/** Signs as the standard says, with Node's HMAC, not with the code under test. */
 function sign(body: string | Uint8Array, secret: string, { id = "msg_1", at = NOW } = {}) {
   const timestamp = String(Math.floor(at / 1000));
   const hmac = createHmac("sha256", Buffer.from(secret.slice("whsec_".length), "base64"));
@@ -24,7 +24,7 @@ function sign(body: string | Uint8Array, secret: string, { id = "msg_1", at = NO
 const signatureOf = (body: string) => sign(body, SECRET)["webhook-signature"].slice("v1,".length);
 
 describe("verifyWebhook", () => {
-  test("takes every message that is signed as Standard Webhooks say, as text and as bytes", async () => {
+  test("accepts every message signed as Standard Webhooks say, as text and as bytes", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.string({ unit: "binary" }),
@@ -44,14 +44,14 @@ describe("verifyWebhook", () => {
     );
   });
 
-  test("finds the fields however a framework hands them over", async () => {
+  test("reads the headers in the form of every framework", async () => {
     const signed = sign("{}", SECRET);
     const upper = Object.fromEntries(
       Object.entries(signed).map(([name, value]) => [name.toUpperCase(), value]),
     );
     const lists = Object.fromEntries(Object.entries(signed).map(([name, value]) => [name, [value]]));
     const standard = new Headers(signed);
-    /** As frameworks have them that bring their own `Request`. */
+    /** Headers of frameworks that have their own `Request`. */
     const foreign = { get: (name: string) => standard.get(name) } as Headers;
     for (const headers of [
       signed,
@@ -64,7 +64,7 @@ describe("verifyWebhook", () => {
       expect(await verifyWebhook("{}", headers, SECRET, { now })).toMatchObject({ id: "msg_1" });
   });
 
-  test("takes one of several signatures by one of several secrets, as during a rotation", async () => {
+  test("accepts one of several signatures by one of several secrets, as during a rotation", async () => {
     const [old, fresh, other] = [SECRET, secretOf(randomBytes(24)), secretOf(randomBytes(64))];
     const both = [sign("x", old), sign("x", fresh)].map((one) => one["webhook-signature"]).join(" ");
     const headers = { ...sign("x", old), "webhook-signature": `v1a,AAAA v2,x v1 v1,%%% ${both}` };
@@ -100,7 +100,7 @@ describe("verifyWebhook", () => {
     },
   );
 
-  test("refuses what is older or younger than five minutes, however well it is signed", async () => {
+  test("refuses a correctly signed message whose time is more than five minutes off", async () => {
     for (const [offsetMs, isGood] of [
       [-300_000, true],
       [300_000, true],
@@ -114,14 +114,14 @@ describe("verifyWebhook", () => {
     }
   });
 
-  test("refuses a time that is none, which would never be too old, however well it is signed", async () => {
+  test("refuses a correctly signed message whose time is not a number", async () => {
     const headers = sign("x", SECRET, { at: Number.NaN });
     expect(await errorOf(verifyWebhook("x", headers, SECRET, { now }))).toMatchObject({
       code: "webhook_unsigned",
     });
   });
 
-  test("a secret that is none is a mistake of the program, and not of the message", async () => {
+  test("a malformed secret throws a TypeError, not an ApiError", async () => {
     await expect(verifyWebhook("x", sign("x", SECRET), "whsec_", { now })).rejects.toThrow(TypeError);
     await expect(verifyWebhook("x", sign("x", SECRET), "%", { now })).rejects.toThrow(TypeError);
   });
@@ -135,7 +135,7 @@ describe("parseWebhook", () => {
     data: { resource: { name: "Ada" } },
   };
 
-  test("gives the event, whose type says what its resource is", async () => {
+  test("returns the event; its type determines the type of its resource", async () => {
     const body = JSON.stringify(event);
     const parsed = await parseWebhook(body, sign(body, SECRET), SECRET, { now });
     expect(parsed).toEqual(event);
@@ -153,12 +153,12 @@ describe("parseWebhook", () => {
     [JSON.stringify({ ...event, id: "msg_2" })],
     [JSON.stringify({ ...event, specversion: "2.0" })],
     [JSON.stringify({ ...event, type: undefined })],
-  ])("refuses what holds no event: %s", async (body) => {
+  ])("refuses a body without an event: %s", async (body) => {
     const error = await errorOf(parseWebhook(body, sign(body, SECRET), SECRET, { now }));
     expect(error).toMatchObject({ code: "webhook_unreadable" });
   });
 
-  test("looks at the signature first", async () => {
+  test("checks the signature first", async () => {
     const error = await errorOf(parseWebhook("not JSON", sign("other", SECRET), SECRET, { now }));
     expect(error).toMatchObject({ code: "webhook_signature_wrong" });
   });

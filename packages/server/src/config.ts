@@ -59,7 +59,9 @@ const publicUrl = z
 
 export const DEFAULT_DATABASE_URL = "sqlite:./data/latchkey.db";
 const isPostgresUrl = (given: string): boolean => /^postgres(ql)?:\/\/./.test(given) && URL.canParse(given);
-/** libpq accepts a URL with a user and no host, because `?host=` names the folder of a socket. URL parsers refuse it. */
+/**
+ * libpq accepts a URL with a user and no host, because `?host=` names the folder of a socket. URL parsers refuse it.
+ */
 const withHost = (given: string): string =>
   given.replace(/^(postgres(?:ql)?:\/\/[^/?#]*@)(?=\/)/, "$1localhost");
 

@@ -1,6 +1,6 @@
 import { insertApplicationKey } from "./application-keys/administer.ts";
 import { getApplicationKey } from "./application-keys/application-key.ts";
-import { noteKey } from "./application-keys/note-key.ts";
+import { noteKey } from "./application-keys/events.ts";
 import { byOperator } from "./events/event.ts";
 import type { Clock } from "./lib/clock.ts";
 import { insertRealm } from "./realms/administer.ts";

@@ -1,7 +1,8 @@
 import { type SqlBool, sql } from "kysely";
 import type { Clock } from "./lib/clock.ts";
 import { deleteAlong } from "./storage/delete-along.ts";
-import { isUnavailable, type Storage } from "./storage/storage.ts";
+import { isUnavailable } from "./storage/failures.ts";
+import type { Storage } from "./storage/storage.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 
@@ -9,8 +10,8 @@ type Deps = { storage: Storage; clock: Clock };
 type OnProgress = (done: number, total: number | undefined) => void;
 
 /**
- * The rows that let storefronts and customers in. They are few, so one transaction deletes them. Application keys may be many; they stop
- * working when the store gets its `deleted_at`.
+ * The rows that let storefronts and customers in. They are few, so one transaction deletes them. Application keys may
+ * be many; they stop working when the store gets its `deleted_at`.
  */
 const WAYS_IN = [
   "customer_authentication_settings",
@@ -53,9 +54,9 @@ const REST = [
 ] as const;
 
 /**
- * Deletes a store of any size, beside the running service. One short transaction ends its tokens and keys, on every instance within a
- * second; then its rows are deleted in batches. An interrupted deletion continues when it is called again. `undefined`: there is no
- * such store.
+ * Deletes a store of any size, beside the running service. One short transaction ends its tokens and keys, on every
+ * instance within a second; then its rows are deleted in batches. An interrupted deletion continues when it is called
+ * again. `undefined`: there is no such store.
  */
 export async function deleteStore(
   deps: Deps,

@@ -5,7 +5,7 @@ import { openapiDocument } from "./contract/openapi.ts";
 import type { Traces } from "./contract/traces.ts";
 import type { Valkey } from "./counters/valkey.ts";
 import { createEmailDigests, type EmailDigests } from "./customers/email-digest.ts";
-import { createPublicWrites, type PublicWrites } from "./customers/public-writes.ts";
+import { createPublicWrites, type PublicWrites } from "./customers/public-write-limits.ts";
 import { createEgress, type Egress } from "./egress/egress.ts";
 import { createSequencer, type Sequencer } from "./events/sequencer.ts";
 import { Streams } from "./events/stream.ts";
@@ -20,11 +20,11 @@ import type { TrustedProxies } from "./lib/source-address.ts";
 import { countSignOns, measureCalls, measureDeliveries } from "./observe/metrics.ts";
 import { createMetricsText } from "./observe/metrics-text.ts";
 import { createPasswords, type Passwords } from "./passwords/password.ts";
-import { createSignInThrottle, type SignInThrottle } from "./passwords/throttle.ts";
+import { createSignInThrottle, type SignInThrottle } from "./passwords/sign-in-throttle.ts";
 import { type Calls, createCalls, type OnCall } from "./profiles/calls.ts";
 import { createDirectory, type Directory } from "./profiles/directory.ts";
 import { createDiscoveryTries, type DiscoveryTries } from "./profiles/discovery-tries.ts";
-import type { ProfileList } from "./profiles/profile.ts";
+import type { ProfileList } from "./profiles/resource.ts";
 import { ANONYMOUS, type Cap, createCap } from "./rate-limit/cap.ts";
 import { createLastUsed, type LastUsed } from "./rate-limit/last-used.ts";
 import { createLimiter, type Limiter } from "./rate-limit/limiter.ts";
@@ -33,11 +33,11 @@ import { createSharedUseLog } from "./rate-limit/shared-use-log.ts";
 import { createUseLog, type UseLog } from "./rate-limit/use-log.ts";
 import { createReadiness, type Readiness } from "./readiness.ts";
 import type { AuthenticationSettings } from "./realms/settings.ts";
-import { createKnownPaths, type KnownPaths } from "./sign-on/sign-on-path.ts";
-import { createRecorder, type Recorder } from "./sign-on-records/record.ts";
+import { createPathCache, type PathCache } from "./sign-on/sign-on-path.ts";
 import { createRecordLimiter, type RecordLimiter } from "./sign-on-records/record-limiter.ts";
+import { Recorder } from "./sign-on-records/recorder.ts";
 import type { newKey } from "./signing-keys/key-rows.ts";
-import { createSigningKeys, type SigningKeys } from "./signing-keys/signing-keys.ts";
+import { SigningKeys } from "./signing-keys/signing-keys.ts";
 import type { Storage, Trx } from "./storage/storage.ts";
 import { createStoreCache } from "./storage/store-cache.ts";
 import { createSignUpLimits } from "./stores/sign-up-limits.ts";
@@ -91,7 +91,7 @@ export type Deps = {
   shownSettings: GroupCache<AuthenticationSettings>;
   shownProfiles: GroupCache<ProfileList>;
   /** Realm and profile of each sign-on path, from memory. */
-  knownPlaces: KnownPaths;
+  signOnPaths: PathCache;
   limiter: Limiter;
   anonymous: Cap;
   useLog: UseLog;
@@ -163,16 +163,16 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     standings: createStandings({ storage }),
     shownSettings: createStoreCache({ storage }, MAX_SHOWN),
     shownProfiles: createStoreCache({ storage }, MAX_SHOWN),
-    knownPlaces: createKnownPaths({ storage }),
+    signOnPaths: createPathCache({ storage }),
     lastUsed: createLastUsed({ storage, clock }),
     calls,
     directory: createDirectory({ storage, clock, calls, allowedOrigins }),
     discoveryTries: createDiscoveryTries({ clock, valkey }),
-    signingKeys: createSigningKeys({ storage, clock, keyring, customerTokenSeconds, makeKey }),
+    signingKeys: new SigningKeys({ storage, clock, keyring, customerTokenSeconds, makeKey }),
     passwords: options.passwords ?? createPasswords({ clock }),
     signInThrottle: createSignInThrottle({ clock, valkey }),
     publicWrites: createPublicWrites({ clock, valkey, signUpLimitsOf: createSignUpLimits({ storage }) }),
-    recorder: createRecorder({ storage, clock, count: countSignOns(registry) }),
+    recorder: new Recorder({ storage, clock, count: countSignOns(registry) }),
     emailDigests: createEmailDigests({ storage, keyring }),
     recordLimiter: createRecordLimiter({ clock, valkey }),
     places: options.places ?? createFairPlaces(PLACES),

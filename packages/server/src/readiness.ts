@@ -2,12 +2,13 @@ import { Problem } from "./contract/problem.ts";
 import type { Valkey } from "./counters/valkey.ts";
 import { type Clock, MAX_CLOCK_DIFFERENCE_MS } from "./lib/clock.ts";
 import type { Calls } from "./profiles/calls.ts";
-import { isCrowded, isWriteRefused, type Pool, type Storage } from "./storage/storage.ts";
+import { isCrowded, isWriteRefused } from "./storage/failures.ts";
+import type { Pool, Storage } from "./storage/storage.ts";
 import type { Workers } from "./workers.ts";
 
 /**
- * The answer of a ready instance. Providers that are down, and the notes in `degraded`, are reported and do not make the instance
- * unready: it still serves requests.
+ * The answer of a ready instance. Providers that are down, and the notes in `degraded`, are reported and do not make
+ * the instance unready: it still serves requests.
  */
 type Ready = {
   status: "ready";
@@ -78,11 +79,15 @@ export function createReadiness({ storage, clock, calls, valkey, workers }: Deps
   async function lookEverywhere(): Promise<Findings> {
     if (!workers) return look();
     const { answers, workers: count } = await workers.ask("readiness");
-    // No worker answered in time: a database that accepts statements and never answers takes longer than that to be noticed.
+    // No worker answered in time: a database that accepts statements and never answers takes longer than that to be
+    // noticed.
     return joined(answers.length > 0 ? (answers as Findings[]) : [await look()], count);
   }
 
-  /** Remembers the findings for half a second, because anybody can call `/readyz` and must not load the database with it. */
+  /**
+   * Remembers the findings for half a second, because anybody can call `/readyz` and must not load the database with
+   * it.
+   */
   function findings(): Promise<Findings> {
     if (!last || clock.monotonicMs() - last.atMs >= REMEMBER_MS) {
       last = { atMs: clock.monotonicMs(), findings: lookEverywhere() };
@@ -111,8 +116,8 @@ export function createReadiness({ storage, clock, calls, valkey, workers }: Deps
 const SHUTTING_DOWN = "the instance is shutting down";
 
 /**
- * A client cannot choose its worker, so a reason that one worker gives counts for the instance. A silent worker is no reason, because
- * new connections go to the other workers.
+ * A client cannot choose its worker, so a reason that one worker gives counts for the instance. A silent worker is no
+ * reason, because new connections go to the other workers.
  */
 function joined(findings: readonly Findings[], workers: number): Findings {
   const all = (of: "reasons" | "degraded") => [...new Set(findings.flatMap((found) => found[of]))];
@@ -127,9 +132,9 @@ function joined(findings: readonly Findings[], workers: number): Findings {
 }
 
 /**
- * An instance whose database connections are all in use stays ready: without it the other instances would get its load and become
- * unready too. It refuses single requests instead. A request that still waits after this check had its connection shows that the
- * queue is not just short-lived.
+ * An instance whose database connections are all in use stays ready: without it the other instances would get its load
+ * and become unready too. It refuses single requests instead. A request that still waits after this check had its
+ * connection shows that the queue is not just short-lived.
  */
 function notesOf(pool: Pool | undefined, isTooBusy: boolean): string[] {
   const notes: string[] = [];

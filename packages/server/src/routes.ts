@@ -1,6 +1,6 @@
-import { introspectToken, revokeToken } from "./access/inspect.ts";
-import { issueAccessToken } from "./access/issue.ts";
-import { describeCaller } from "./access/me.ts";
+import { describeCaller } from "./access/describe-caller.ts";
+import { introspectToken, revokeToken } from "./access/introspect-and-revoke.ts";
+import { issueAccessToken } from "./access/issue-access-token.ts";
 import {
   createApplicationKey,
   deleteApplicationKey,
@@ -9,7 +9,7 @@ import {
 import { dryRun } from "./application-keys/dry-run.ts";
 import { listApplicationKeys, showApplicationKey } from "./application-keys/resource.ts";
 import { rotateSecret } from "./application-keys/secret.ts";
-import { readUsage } from "./application-keys/usage.ts";
+import { readUsage } from "./application-keys/store-usage.ts";
 import * as token from "./contract/access-tokens.ts";
 import * as key from "./contract/application-keys.ts";
 import * as customerToken from "./contract/customer-tokens.ts";
@@ -30,18 +30,11 @@ import * as signOut from "./contract/sign-out.ts";
 import * as store from "./contract/store.ts";
 import * as test from "./contract/test-sign-on.ts";
 import { createCustomer, deleteCustomer, updateCustomer } from "./customers/administer.ts";
-import { getCustomer, listCustomers } from "./customers/customer.ts";
-import { eraseCustomer } from "./customers/erasing/erase.ts";
+import { eraseCustomer } from "./customers/erasing/erase-customer.ts";
 import { listIdentities } from "./customers/identities/list-identities.ts";
-import {
-  presentCustomer,
-  presentCustomerList,
-  presentTokenList,
-  toCustomerChange,
-  toNewCustomer,
-} from "./customers/resource.ts";
-import { listTokens, revokeToken as revokeCustomerToken } from "./customers/tokens/customer-token.ts";
-import { revokeAllTokens } from "./customers/tokens/revoke-many-tokens.ts";
+import { listCustomers, showCustomer } from "./customers/resource.ts";
+import { listCustomerTokens } from "./customers/tokens/resource.ts";
+import { revokeAllTokens, revokeToken as revokeCustomerToken } from "./customers/tokens/revoke-tokens.ts";
 import type { Deps } from "./deps.ts";
 import { byCaller } from "./events/event.ts";
 import { signHead } from "./events/head.ts";
@@ -59,25 +52,18 @@ import { listDeliveries, redeliver } from "./integrations/delivery.ts";
 import { replayEvents } from "./integrations/replay.ts";
 import { listIntegrations, showIntegration } from "./integrations/resource.ts";
 import { testIntegration } from "./integrations/test-message.ts";
-import { endIdpSession } from "./logout/logout.ts";
+import { endIdpSession } from "./logout/backchannel-logout.ts";
 import { createMember, deleteMember, updateMember } from "./members/administer.ts";
-import { eraseMember } from "./members/erase.ts";
-import { getMember, listMembers } from "./members/member.ts";
-import { presentMember, presentMemberList, toMemberChange, toNewMember } from "./members/resource.ts";
-import { checkProfile } from "./profiles/accept.ts";
+import { eraseMember } from "./members/erase-member.ts";
+import { listMembers, showMember } from "./members/resource.ts";
 import { createProfile, deleteProfile, updateProfile } from "./profiles/administer.ts";
 import { approveDrift } from "./profiles/approve-drift.ts";
-import { profileKey, readProfiles, viewProfile } from "./profiles/profile.ts";
-import {
-  presentProfile,
-  presentReport,
-  toApproval,
-  toNewProfile,
-  toProfileChange,
-  writeProfileList,
-} from "./profiles/resource.ts";
+import { checkProfile } from "./profiles/check-profile.ts";
+import { profileKey } from "./profiles/profile.ts";
+import { listProfiles, viewProfile } from "./profiles/read-profiles.ts";
 import { endSession, signedOut } from "./realm-provider/end-session.ts";
-import { describeRealm, redeemForClient } from "./realm-provider/provider.ts";
+import { describeRealm } from "./realm-provider/metadata.ts";
+import { redeemForClient } from "./realm-provider/redeem-for-client.ts";
 import { revokeAtRealm } from "./realm-provider/revoke-at-realm.ts";
 import { readUserinfo } from "./realm-provider/userinfo.ts";
 import { createRealm, deleteRealm, updateRealm } from "./realms/administer.ts";
@@ -89,8 +75,8 @@ import { callback } from "./sign-on/callback.ts";
 import { issueCustomerToken } from "./sign-on/issue-customer-token.ts";
 import { redeemForMember } from "./sign-on/redeem-for-member.ts";
 import { beginTest, offerTest } from "./sign-on/test-sign-on.ts";
-import { getSignOn, listSignOns, presentSignOn, presentSignOnList } from "./sign-on-records/list.ts";
 import { readStatistics } from "./sign-on-records/read-statistics.ts";
+import { listSignOns, showSignOn } from "./sign-on-records/resource.ts";
 import { updateStore } from "./stores/administer.ts";
 import { showStore, showStoreById } from "./stores/resource.ts";
 
@@ -102,14 +88,14 @@ export const routes = (app: Deps): Route[] => [
   on(token.revokeToken,        ({ authorization, body, requestId }) => revokeToken(app, authorization, body, requestId)),
 
   on(customerToken.issueCustomerToken,   (request) => issueCustomerToken(app, request)),
-  on(customerToken.listCustomerTokens,   async ({ caller, ids, query }) => presentTokenList(app, caller, await listTokens(app, caller, ids.customer, toPage(query)))),
+  on(customerToken.listCustomerTokens,   ({ caller, ids, query }) => listCustomerTokens(app, caller, ids.customer, toPage(query))),
   on(customerToken.revokeCustomerTokens, ({ caller, ids }) => revokeAllTokens(app, caller, ids.customer)),
   on(customerToken.revokeCustomerToken,  ({ caller, ids }) => revokeCustomerToken(app, caller, ids.customer, ids.id)),
 
-  on(customer.listCustomers,   async ({ caller, query }) => presentCustomerList(app, await listCustomers(app, caller.storeId, toPage(query), query.filter, query.sort))),
-  on(customer.createCustomer,  async ({ caller, source, body }) => presentCustomer(app, await createCustomer(app, caller, source, toNewCustomer(body)))),
-  on(customer.getCustomer,     async ({ caller, ids }) => presentCustomer(app, await getCustomer(app, caller, ids.id))),
-  on(customer.updateCustomer,  async ({ caller, ids, body, ifMatch }) => presentCustomer(app, await updateCustomer(app, caller, ids.id, toCustomerChange(body), ifMatch))),
+  on(customer.listCustomers,   ({ caller, query }) => listCustomers(app, caller.storeId, query)),
+  on(customer.createCustomer,  ({ caller, source, body }) => createCustomer(app, caller, source, body.data)),
+  on(customer.getCustomer,     ({ caller, ids }) => showCustomer(app, caller, ids.id)),
+  on(customer.updateCustomer,  ({ caller, ids, body, ifMatch }) => updateCustomer(app, caller, ids.id, body.data, ifMatch)),
   on(customer.deleteCustomer,  ({ caller, ids }) => deleteCustomer(app, caller, ids.id)),
   on(customer.listCustomerIdentities, ({ caller, ids }) => listIdentities(app, caller, ids.id)),
   on(customer.eraseCustomer,   ({ caller, ids }) => eraseCustomer(app, caller, ids.id)),
@@ -118,20 +104,20 @@ export const routes = (app: Deps): Route[] => [
   on(signOn.authorizeByForm,   ({ ids, browser }) => authorize(app, ids, browser)),
   on(signOn.callback,          ({ ids, browser }) => callback(app, ids, browser)),
   on(signOn.beginTest,         ({ ids, browser }) => beginTest(app, ids, browser)),
-  on(signOn.backchannelLogout, ({ ids, body, requestId, source }) => endIdpSession(app, ids, body.logout_token, { requestId, source })),
+  on(signOn.backchannelLogout, ({ ids, ...request }) => endIdpSession(app, ids, request)),
   on(signOn.realmMetadata,     ({ ids }) => describeRealm(app, ids)),
   on(signOn.realmToken,        ({ ids, ...request }) => redeemForClient(app, ids, request)),
   on(realmRevocation.revokeAtRealm, ({ ids, ...request }) => revokeAtRealm(app, ids, request)),
   on(signOn.userinfo,          ({ ids, authorization }) => readUserinfo(app, ids, authorization)),
   on(signOn.userinfoByPost,    ({ ids, authorization }) => readUserinfo(app, ids, authorization)),
-  on(signOut.endSession,       ({ ids, browser, requestId }) => endSession(app, ids, browser, requestId)),
-  on(signOut.endSessionByForm, ({ ids, browser, requestId }) => endSession(app, ids, browser, requestId)),
+  on(signOut.endSession,       ({ ids, browser }) => endSession(app, ids, browser)),
+  on(signOut.endSessionByForm, ({ ids, browser }) => endSession(app, ids, browser)),
   on(signOut.signedOut,        ({ ids, browser }) => signedOut(app, ids, browser)),
   on(signOn.jwks,              async () => ({ keys: await app.signingKeys.published() })),
 
-  on(record.listSignOns,       async ({ caller, query }) => presentSignOnList(app, await listSignOns(app, caller, toPage(query), query.filter, query.sort))),
+  on(record.listSignOns,       ({ caller, query }) => listSignOns(app, caller, query)),
   on(record.getSignOnStatistics, ({ caller, query }) => readStatistics(app, caller.storeId, query)),
-  on(record.getSignOn,         async ({ caller, ids }) => presentSignOn(app, await getSignOn(app, caller.storeId, ids.id))),
+  on(record.getSignOn,         ({ caller, ids }) => showSignOn(app, caller.storeId, ids.id)),
 
   on(key.listApplicationKeys,  ({ caller, query }) => listApplicationKeys(app, caller.storeId, toPage(query), query.filter)),
   on(key.createApplicationKey, ({ caller, body }) => createApplicationKey(app, byCaller(caller), body.data)),
@@ -142,10 +128,10 @@ export const routes = (app: Deps): Route[] => [
   on(key.dryRunApplicationKey, ({ caller, ids, body }) => dryRun(app, caller.storeId, ids.id, body.data)),
 
   on(member.getMe,             ({ caller }) => describeCaller(app, caller)),
-  on(member.listMembers,       async ({ caller, query }) => presentMemberList(app, await listMembers(app, caller.storeId, toPage(query)))),
-  on(member.createMember,      async ({ caller, body }) => presentMember(app, await createMember(app, byCaller(caller), toNewMember(body)))),
-  on(member.getMember,         async ({ caller, ids }) => presentMember(app, await getMember(app, caller.storeId, ids.id))),
-  on(member.updateMember,      async ({ caller, ids, body }) => presentMember(app, await updateMember(app, byCaller(caller), ids.id, toMemberChange(body)))),
+  on(member.listMembers,       ({ caller, query }) => listMembers(app, caller.storeId, toPage(query))),
+  on(member.createMember,      ({ caller, body }) => createMember(app, byCaller(caller), body.data)),
+  on(member.getMember,         ({ caller, ids }) => showMember(app, caller.storeId, ids.id)),
+  on(member.updateMember,      ({ caller, ids, body }) => updateMember(app, byCaller(caller), ids.id, body.data)),
   on(member.deleteMember,      ({ caller, ids }) => deleteMember(app, byCaller(caller), ids.id)),
   on(member.eraseMember,       ({ caller, ids }) => eraseMember(app, byCaller(caller), ids.id)),
 
@@ -180,14 +166,14 @@ export const routes = (app: Deps): Route[] => [
   on(realm.updateRealm,        ({ caller, ids, body, ifMatch }) => updateRealm(app, byCaller(caller), ids.id, body.data, ifMatch)),
   on(realm.deleteRealm,        ({ caller, ids }) => deleteRealm(app, byCaller(caller), ids.id)),
 
-  on(profile.listProfiles,     async ({ caller, ids, query }) => writeProfileList(app, caller, await readProfiles(app, caller, ids.realm, toPage(query)))),
-  on(profile.createProfile,    async ({ caller, ids, body }) => presentProfile(app, caller, await createProfile(app, byCaller(caller), ids.realm, toNewProfile(body)))),
-  on(profile.getProfile,       async ({ caller, ids }) => presentProfile(app, caller, await viewProfile(app, profileKey(caller, ids), caller))),
-  on(profile.updateProfile,    async ({ caller, ids, body, ifMatch }) => presentProfile(app, caller, await updateProfile(app, byCaller(caller), profileKey(caller, ids), toProfileChange(body), ifMatch))),
-  on(profile.deleteProfile,    ({ caller, ids }) => deleteProfile(app, byCaller(caller), profileKey(caller, ids))),
-  on(profile.checkProfile,     async ({ caller, ids }) => presentReport(app, await checkProfile(app, profileKey(caller, ids)))),
+  on(profile.listProfiles,     ({ caller, ids, query }) => listProfiles(app, caller, ids, query)),
+  on(profile.createProfile,    ({ caller, ids, body }) => createProfile(app, caller, ids, body)),
+  on(profile.getProfile,       ({ caller, ids }) => viewProfile(app, caller, ids)),
+  on(profile.updateProfile,    (request) => updateProfile(app, request)),
+  on(profile.deleteProfile,    ({ caller, ids }) => deleteProfile(app, caller, ids)),
+  on(profile.checkProfile,     ({ caller, ids }) => checkProfile(app, caller, ids)),
   on(test.testSignOn,          ({ caller, ids }) => offerTest(app, profileKey(caller, ids))),
-  on(profile.approveDrift,     async ({ caller, ids, body }) => presentProfile(app, caller, await approveDrift(app, byCaller(caller), profileKey(caller, ids), toApproval(body)))),
+  on(profile.approveDrift,     ({ caller, ids, body }) => approveDrift(app, caller, ids, body)),
 
   on(gateway.checkAtGateway,   ({ caller, query }) => checkAtGateway(caller, query)),
 

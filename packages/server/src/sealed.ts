@@ -8,7 +8,9 @@ import { resealSigningKeys } from "./signing-keys/key-rows.ts";
 import { atMost } from "./storage/at-most.ts";
 import type { Storage } from "./storage/storage.ts";
 
-/** All that the master key seals: client secrets of providers, webhook secrets, signing keys, the key of e-mail digests. */
+/**
+ * All that the master key seals: client secrets of providers, webhook secrets, signing keys, the key of e-mail digests.
+ */
 
 type Deps = { storage: Storage; keyring: Keyring };
 

@@ -1,20 +1,21 @@
-import { forgetExpiredRevocations } from "./access/inspect.ts";
-import { forgetOldAnswers } from "./customers/answer-once.ts";
-import { createErasing } from "./customers/erasing/erase-rounds.ts";
-import { forgetErased } from "./customers/erasing/erased.ts";
-import { forgetExpiredTokens } from "./customers/tokens/customer-token.ts";
+import { forgetExpiredRevocations } from "./access/introspect-and-revoke.ts";
+import { createErasing } from "./customers/erasing/continue-erasures.ts";
+import { forgetErased } from "./customers/erasing/erased-digests.ts";
+import { forgetOldAnswers } from "./customers/idempotent-answers.ts";
+import { forgetExpiredTokens } from "./customers/tokens/revoke-tokens.ts";
 import type { Deps } from "./deps.ts";
 import { forgetOldEvents } from "./events/forget.ts";
 import { describeCause } from "./http/observe.ts";
 import { forgetDeletedIntegrations, forgetOldDeliveries } from "./integrations/forget.ts";
 import { MAX_CLOCK_DIFFERENCE_MS } from "./lib/clock.ts";
 import type { Log } from "./lib/log.ts";
-import { probeProviders } from "./profiles/probe.ts";
-import { reportHealth } from "./profiles/report-health.ts";
-import { forgetOldAttempts, KNOWN_MS } from "./sign-on/code.ts";
+import { probeProviders } from "./profiles/health/probe.ts";
+import { reportHealth } from "./profiles/health/report-health.ts";
+import { forgetOldAttempts, KNOWN_MS } from "./sign-on/claim-attempt.ts";
 import { forgetEndedSessions } from "./sign-on/ended-sessions.ts";
+import { addUpTallies, countUncounted, forgetOldStatistics } from "./sign-on-records/add-up-statistics.ts";
 import { forgetStrangers, tidyRecords } from "./sign-on-records/forget-records.ts";
-import { addUpTallies, countUncounted, forgetOldStatistics } from "./sign-on-records/statistics.ts";
+import { mayHaveOtherInstances } from "./storage/engine.ts";
 
 const TIDY_EVERY_MS = 1000;
 const FORGET_EVERY_MS = 60_000;
@@ -48,7 +49,8 @@ export function createTidying(deps: Deps): Tidying {
   async function write(): Promise<void> {
     await doAll(log, everySecond);
     if (clock.monotonicMs() - forgotAtMs < FORGET_EVERY_MS) return;
-    // A stopping process has seconds left and needs them to write its memory. Expired rows can be deleted after the next start.
+    // A stopping process has seconds left and needs them to write its memory. Expired rows can be deleted after the
+    // next start.
     const chores = isStopping || (await isAhead(deps)) ? everyMinute : { ...everyMinute, ...forgetting };
     const isBehind = await doAll(log, chores, () => isStopping);
     if (!isBehind) forgotAtMs = clock.monotonicMs();
@@ -67,7 +69,7 @@ export function createTidying(deps: Deps): Tidying {
       deps.sequencer.start();
       deps.deliverer.start();
       // Not awaited: until the next signing keys exist, ID tokens are signed with the present ones.
-      preparing = doAll(log, { signing_keys: deps.signingKeys.prepare });
+      preparing = doAll(log, { signing_keys: () => deps.signingKeys.prepare() });
     },
     async stop() {
       isStopping = true;
@@ -81,13 +83,13 @@ export function createTidying(deps: Deps): Tidying {
 }
 
 /**
- * Sets the clock back by twice the difference that readiness allows, so that a row counts as expired on the clock of every instance.
- * Otherwise a revocation deleted here would make its token valid on an instance whose clock is behind. One process serves an SQLite
- * database, so its own clock is enough.
+ * Sets the clock back by twice the difference that readiness allows, so that a row counts as expired on the clock of
+ * every instance. Otherwise a revocation deleted here would make its token valid on an instance whose clock is behind.
+ * One process serves an SQLite database, so its own clock is enough.
  */
 function bySlowestClock(deps: Deps): Deps {
   const { clock, storage } = deps;
-  if (storage.engine === "sqlite") return deps;
+  if (!mayHaveOtherInstances(storage)) return deps;
   return { ...deps, clock: { ...clock, now: () => clock.now() - 2 * MAX_CLOCK_DIFFERENCE_MS } };
 }
 
@@ -98,7 +100,7 @@ const choresOf = (
   whileRunning: { probes: () => probeProviders(deps) },
   everySecond: {
     last_used: deps.lastUsed.flush,
-    records: deps.recorder.flush,
+    records: () => deps.recorder.flush(),
     // After the records, because writing them changes the tallies that this adds up.
     statistics: () => addUpTallies(deps),
     use: deps.useLog.flush,
@@ -131,13 +133,13 @@ const choresOf = (
     old_events: () => forgetOldEvents(deps),
     old_deliveries: () => forgetOldDeliveries(deps),
     deleted_integrations: () => forgetDeletedIntegrations(deps),
-    signing_keys: deps.signingKeys.maintain,
+    signing_keys: () => deps.signingKeys.maintain(),
   },
 });
 
 /**
- * A clock far ahead of the database's would delete revocations, codes and events that other instances still need. When the database
- * does not tell its time, nothing is deleted in this round.
+ * A clock far ahead of the database's would delete revocations, codes and events that other instances still need. When
+ * the database does not tell its time, nothing is deleted in this round.
  */
 const isAhead = ({ storage, clock }: Pick<Deps, "storage" | "clock">): Promise<boolean> =>
   storage.ping().then(

@@ -1,6 +1,7 @@
 /**
- * The processes of one instance: a primary that starts the workers and serves no request, and workers that each answer health and
- * metrics for all. They exchange messages over Node's channel between parent and child, and share only the listening sockets.
+ * The processes of one instance: a primary that starts the workers and serves no request, and workers that each answer
+ * health and metrics for all. They exchange messages over Node's channel between parent and child, and share only the
+ * listening sockets.
  */
 
 type Subject = "readiness" | "metrics";
@@ -16,8 +17,8 @@ export type ToWorker =
   | { kind: "gathered"; id: number; gathered: Gathered };
 
 /**
- * The answers of all workers. A worker that did not answer within a second, or has ended, is not in `answers`; its last answer is in
- * `missing`, so that its counters still count.
+ * The answers of all workers. A worker that did not answer within a second, or has ended, is not in `answers`; its last
+ * answer is in `missing`, so that its counters still count.
  */
 export type Gathered = {
   answers: unknown[];

@@ -19,7 +19,7 @@ const listing: { screens: string[]; files: string[] } = JSON.parse(
 );
 
 describe("screens", () => {
-  test("each is answered with the page, with and without a slash at the end", async () => {
+  test("answer with the page, with and without a trailing slash", async () => {
     for (const screen of listing.screens) {
       const path = `/console${screen.replaceAll(/:\w+/g, "01890000-0000-7000-8000-000000000000")}`;
       for (const asked of [path, `${path.replace(/\/$/, "")}/`]) {
@@ -31,7 +31,7 @@ describe("screens", () => {
     }
   });
 
-  test("404 for what is neither a screen nor a file", async () => {
+  test("404 for a path that is neither a screen nor a file", async () => {
     for (const path of [
       "/console/nothing",
       "/console/assets/none.js",
@@ -41,7 +41,7 @@ describe("screens", () => {
       expect([path, (await get(path)).status]).toEqual([path, 404]);
   });
 
-  test("404 for paths that would lead out of the folder, however they are spelt", async () => {
+  test("404 for paths that lead out of the folder, in every spelling", async () => {
     for (const path of [
       "/console/../package.json",
       "/console/assets/../../package.json",
@@ -55,7 +55,7 @@ describe("screens", () => {
 });
 
 describe("files", () => {
-  test("that have a hash in their name are kept for good, the page is asked for again", async () => {
+  test("with a hash in their name are cached for ever, the page is revalidated", async () => {
     expect((await get("/console/")).headers.get("cache-control")).toBe("no-cache");
     const files = listing.files.filter((file) => file.startsWith("assets/"));
     expect(files.length).toBeGreaterThan(10);
@@ -69,7 +69,7 @@ describe("files", () => {
     }
   });
 
-  test("come compressed for whoever takes gzip, and are the same", async () => {
+  test("come compressed for clients that accept gzip, with the same contents", async () => {
     const file = `/console/${listing.files.find((name) => name.endsWith(".css"))}`;
     const zipped = await get(file, { "accept-encoding": "gzip, deflate, br" });
     expect([zipped.headers.get("content-encoding"), zipped.headers.get("vary")]).toEqual([
@@ -82,7 +82,7 @@ describe("files", () => {
     expect((await get(file, { "accept-encoding": "gzip;q=0" })).headers.has("content-encoding")).toBe(false);
   });
 
-  test("have a policy that lets in nothing inline and nothing from elsewhere", async () => {
+  test("have a policy that allows nothing inline and nothing from other origins", async () => {
     const answer = await get("/console/");
     const policy = answer.headers.get("content-security-policy") ?? "";
     expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self';");

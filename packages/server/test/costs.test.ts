@@ -17,8 +17,8 @@ import { findProgram } from "./support/programs.ts";
 import { watchDatabase } from "./support/statements.ts";
 
 /**
- * What each kind of request costs the database, counted: statements, what went over the line, what was written to its log. The
- * figures stand in bench/results/costs.json, and docs/scale.md shows them; `npm run costs` writes both anew.
+ * Counts the database work of each kind of request: statements, bytes on the connection, bytes in the write-ahead log.
+ * The figures are in bench/results/costs.json, and docs/scale.md shows them; `npm run costs` writes both.
  */
 const FILE = new URL("../../../bench/results/costs.json", import.meta.url);
 const isWriting = process.env.LATCHKEY_WRITE_COSTS !== undefined;
@@ -29,12 +29,12 @@ const SIGN_ONS_AT_ONCE = 50;
 
 type Meter = {
   begin(): Promise<void>;
-  /** What was written to the database's log since. */
+  /** Bytes in the database's write-ahead log since the last call. */
   end(): Promise<number>;
   carried?(): Carried;
 };
 
-/** One kind of request: what must be there before it, and the request itself; `per`: for how many it stands. */
+/** A kind of request: its preparation and the request itself; `per`: how many requests the call makes. */
 type Kind = {
   prepare?(): Promise<unknown>;
   ask(prepared: never): Promise<{ status: number } | undefined>;
@@ -66,7 +66,7 @@ async function measure(f: Federation, meter: Meter): Promise<Record<string, Cost
       const answer = await ask(prepared as never);
       const after = meter.carried?.() ?? NOTHING;
       expect(answer?.status ?? 200, name).toBeLessThan(400);
-      // No limit is meant to be met here.
+      // No request of these counts is refused by a limit.
       f.latchkey.clock.advance(1000);
       rounds.push({
         statements: statements / per,
@@ -76,7 +76,7 @@ async function measure(f: Federation, meter: Meter): Promise<Record<string, Cost
         logBytes: (await meter.end()) / per,
       });
     }
-    // The least, because now and then a cache is read again in between; what the log gets depends on how full pages are.
+    // The minimum, because a cache is sometimes read again in between; the log's size depends on how full pages are.
     const least = (member: keyof Cost) => rounded(Math.min(...rounds.map((round) => round[member])));
     const line = { turns: least("turns"), toServer: least("toServer"), fromServer: least("fromServer") };
     const logBytes = rounded(median(rounds.map((round) => round.logBytes)));
@@ -167,7 +167,7 @@ function kindsOf(f: Federation): Record<string, Kind> {
   };
 }
 
-/** Everything is asked once before it is counted: what is read the first time only is known from there on. */
+/** Everything runs once before it is counted: the first run fills caches. */
 async function warm(f: Federation): Promise<void> {
   const json = {
     data: { type: "customer", name: "Pass", email: "pass@shop.example", password: "a long password" },
@@ -202,7 +202,7 @@ function expectNear(what: string, found: number, wanted: number, part: number): 
 
 const binaries = findProgram("postgres");
 
-describe("each kind of request costs what docs/scale.md says", () => {
+describe("each kind of request costs the figure of docs/scale.md", () => {
   test("on SQLite", async () => {
     const database = await sqliteEngine.create();
     const path = database.url.slice("sqlite:".length);
@@ -210,7 +210,7 @@ describe("each kind of request costs what docs/scale.md says", () => {
     const { db } = f.latchkey.storage;
     await warm(f);
     const found = await measure(f, {
-      // On its own connection: another one would make it believe that the database was changed elsewhere.
+      // On its own connection: a write of another connection would look like another program's change.
       begin: async () => void (await sql`pragma wal_checkpoint(truncate)`.execute(db)),
       end: async () => statSync(`${path}-wal`).size,
     });
@@ -220,10 +220,10 @@ describe("each kind of request costs what docs/scale.md says", () => {
   });
 
   test.skipIf(!binaries)("on PostgreSQL", async () => {
-    // One of our own, because others would write to its log as well.
+    // A server of its own, because other tests would write to its log as well.
     const server = await startPostgres(binaries as string, { autovacuum: "off", full_page_writes: "off" });
     const direct = new URL(server.url);
-    // The line on which changes are announced is not counted: it is one for each instance, not for each request.
+    // The listening connection is not counted: each instance has one, whatever the number of requests.
     const proxy = await startCountingProxy(Number(direct.port), (piece) =>
       piece.includes("listen latchkey_changes"),
     );

@@ -9,7 +9,9 @@ import { findProfile, type Profile } from "../src/profiles/profile.ts";
 import { createTestApp, type TestApp, type TestStore } from "./support/app.ts";
 import { type HostileIdp, startHostileIdp } from "./support/hostile-idp.ts";
 
-/** What is kept of identity providers: fresh for five minutes, good for a day, never hammered. */
+/**
+ * The cache of identity providers: fresh for five minutes, usable for a day, with few requests to a failing provider.
+ */
 
 let latchkey: TestApp;
 let store: TestStore;
@@ -55,17 +57,18 @@ async function newProfile(): Promise<Profile> {
   return (await findProfile(latchkey.storage.db, key)) as Profile;
 }
 
-const isKnown = async (kid: string, of = profile) => (await directory.keyFor(of, kid, "ES256")) !== undefined;
+const isKnown = async (kid: string, of = profile) =>
+  (await directory.keysOf(of).keyFor(kid, "ES256")) !== undefined;
 const currentKid = () =>
   JSON.parse(Buffer.from(idp.signToken({}).split(".")[0] as string, "base64url").toString()).kid;
 const down = { [DISCOVERY]: (_: unknown, response: { destroy(): void }) => void response.destroy() };
 
-test("nothing is asked before something is needed", async () => {
+test("no provider is requested before it is needed", async () => {
   newDirectory();
   expect(idp.journal).toEqual([]);
 });
 
-test("more keys than are kept make us forget a provider that publishes many, and not one that publishes few", async () => {
+test("a full cache evicts a provider with many keys, not one with few", async () => {
   directory = newDirectory({ maxKeys: 20 });
   const [few, many, asMany] = [profile, await newProfile(), await newProfile()];
   idp.journal.length = 0;
@@ -80,19 +83,19 @@ test("more keys than are kept make us forget a provider that publishes many, and
   expect([await askedBy(few), await askedBy(asMany), await askedBy(many)]).toEqual([0, 0, 1]);
 });
 
-test("the keys of a provider that a profile was pointed away from take no room", async () => {
+test("the keys of a provider whose profile moved away take no space", async () => {
   directory = newDirectory({ maxKeys: 20 });
   for (const few of [await newProfile(), await newProfile()]) await directory.metadataOf(few);
   idp.hooks.keys = ({ keys }) => ({ keys: Array(15).fill(keys[0]) });
   await directory.metadataOf(profile);
-  const moved = { ...profile, discoveryUrl: idp.origin };
+  const moved = { ...profile, discovery_url: idp.origin };
   await directory.metadataOf(moved);
   idp.journal.length = 0;
   await directory.metadataOf(moved);
   expect(idp.journal).toEqual([]);
 });
 
-test("a thousand that need it at once cost one reading; within five minutes there is no other", async () => {
+test("a thousand callers at once cost one request; there is no other within five minutes", async () => {
   await Promise.all(Array.from({ length: 1000 }, () => directory.metadataOf(profile)));
   latchkey.clock.advance(5 * MINUTE - 1);
   await directory.metadataOf(profile);
@@ -103,7 +106,7 @@ test("a thousand that need it at once cost one reading; within five minutes ther
 });
 
 describe("keys", () => {
-  test("a new key works at once, through one more reading, also a second time within a minute (N53, N54)", async () => {
+  test("a new key works at once after one more request, also a second time within a minute (N53, N54)", async () => {
     expect(await isKnown(currentKid())).toBe(true);
     idp.rotateKey();
     expect(await isKnown(currentKid())).toBe(true);
@@ -126,7 +129,7 @@ describe("keys", () => {
     expect(idp.journal).toHaveLength(2);
   });
 
-  test("a key that was removed is dead after five minutes: the set is replaced, not added to (N55, A44)", async () => {
+  test("a removed key is refused after five minutes: the set is replaced, not extended (N55, A44)", async () => {
     const old = currentKid();
     expect(await isKnown(old)).toBe(true);
     idp.rotateKey();
@@ -134,7 +137,7 @@ describe("keys", () => {
     expect(await isKnown(old)).toBe(false);
   });
 
-  test("a key that was removed dies at once when an unknown one makes us look", async () => {
+  test("a removed key is refused at once when an unknown key causes a request", async () => {
     const old = currentKid();
     expect(await isKnown(old)).toBe(true);
     idp.rotateKey();
@@ -142,12 +145,12 @@ describe("keys", () => {
     expect(await isKnown(old)).toBe(false);
   });
 
-  test("reading the keys again for a bad signature is held to the same ten seconds", async () => {
+  test("a request of the keys for a bad signature has the same limit of ten seconds", async () => {
     await directory.metadataOf(profile);
-    await directory.rereadKeys(profile);
+    await directory.keysOf(profile).reread();
     latchkey.clock.advance(1);
     idp.journal.length = 0;
-    for (let i = 0; i < 50; i++) await directory.rereadKeys(profile);
+    for (let i = 0; i < 50; i++) await directory.keysOf(profile).reread();
     expect(idp.journal).toEqual([]);
   });
 
@@ -162,7 +165,7 @@ describe("keys", () => {
 });
 
 describe("while the provider is down", () => {
-  test("what was read is used for a day, and it is asked once every ten seconds at most (N56, T42)", async () => {
+  test("fetched documents are used for a day, with one request every ten seconds at most (N56, T42)", async () => {
     const kid = currentKid();
     expect(await isKnown(kid)).toBe(true);
     idp.hooks.answer = { ...down, "/keys": down[DISCOVERY] as never };
@@ -180,7 +183,7 @@ describe("while the provider is down", () => {
     expect(await isKnown(kid)).toBe(true);
   });
 
-  test("a key that nobody knows takes away none that is known, when the keys cannot be read", async () => {
+  test("an unknown key removes no known key when the keys cannot be fetched", async () => {
     const kid = currentKid();
     expect(await isKnown(kid)).toBe(true);
     idp.hooks.answer = { "/keys": down[DISCOVERY] as never };
@@ -188,27 +191,24 @@ describe("while the provider is down", () => {
     expect(await isKnown(kid)).toBe(true);
   });
 
-  test("it is known that the keys could not be read, also where none were before, until they are", async () => {
+  test("the failure to fetch the keys is visible until it ends, also without earlier keys", async () => {
     const kid = currentKid();
     idp.hooks.answer = { "/keys": down[DISCOVERY] as never };
-    const cold = newDirectory();
-    expect([await cold.keyFor(profile, kid, "ES256"), cold.areKeysUnread(profile)]).toEqual([
-      undefined,
-      true,
-    ]);
+    const cold = newDirectory().keysOf(profile);
+    expect([await cold.keyFor(kid, "ES256"), cold.keysFailed()]).toEqual([undefined, true]);
     idp.hooks = {};
     latchkey.clock.advance(10_000);
-    expect((await cold.keyFor(profile, kid, "ES256"))?.kid).toBe(kid);
-    expect(await cold.keyFor(profile, "unknown", "ES256")).toBeUndefined();
-    expect(cold.areKeysUnread(profile)).toBe(false);
+    expect((await cold.keyFor(kid, "ES256"))?.kid).toBe(kid);
+    expect(await cold.keyFor("unknown", "ES256")).toBeUndefined();
+    expect(cold.keysFailed()).toBe(false);
   });
 
-  test("another instance that has just started goes by the metadata that was accepted", async () => {
+  test("a new instance uses the accepted metadata", async () => {
     idp.hooks.answer = down as never;
     expect((await newDirectory().metadataOf(profile))?.issuer).toBe(idp.origin);
   });
 
-  test("a document that has become unsound is not taken over (N60)", async () => {
+  test("an unsound document is not accepted (N60)", async () => {
     const before = await directory.metadataOf(profile);
     idp.hooks.discovery = (document) => ({ ...document, token_endpoint: ["x"] });
     latchkey.clock.advance(5 * MINUTE);
@@ -224,7 +224,7 @@ describe("while drift waits for approval", () => {
     idp.hooks.discovery = drifted;
   });
 
-  test("the approved document is used for as long as the provider answers, and not for a day only", async () => {
+  test("the approved document is used as long as the provider answers, not for a day only", async () => {
     for (let hour = 0; hour < 72; hour++) {
       latchkey.clock.advance(60 * MINUTE);
       expect((await directory.metadataOf(profile))?.tokenEndpoint).toBe(`${idp.origin}/token`);
@@ -232,7 +232,7 @@ describe("while drift waits for approval", () => {
     }
   });
 
-  test("keys come from where the approved document says; a new one works, a removed one is dead after five minutes", async () => {
+  test("keys come from the approved document's address; a new one works, a removed one is refused after five minutes", async () => {
     idp.hooks.discovery = (document) => ({ ...drifted(document), jwks_uri: `${idp.origin}/others` });
     const old = currentKid();
     latchkey.clock.advance(5 * MINUTE);
@@ -244,7 +244,7 @@ describe("while drift waits for approval", () => {
     expect(await isKnown(currentKid())).toBe(true);
   });
 
-  test("a removed key is dead after five minutes, also when no new one makes us look", async () => {
+  test("a removed key is refused after five minutes, also without a request for a new one", async () => {
     const old = currentKid();
     expect(await isKnown(old)).toBe(true);
     idp.rotateKey();
@@ -252,7 +252,7 @@ describe("while drift waits for approval", () => {
     expect(await isKnown(old)).toBe(false);
   });
 
-  test("it is not asked more often than otherwise", async () => {
+  test("the provider is requested no more often than otherwise", async () => {
     idp.journal.length = 0;
     latchkey.clock.advance(5 * MINUTE);
     for (let i = 0; i < 20; i++) {
@@ -262,7 +262,7 @@ describe("while drift waits for approval", () => {
     expect(idp.asked(DISCOVERY)).toBe(1);
   });
 
-  test("a provider that does not answer any more is good for a day, as always", async () => {
+  test("a provider that stops answering is usable for a day, as without drift", async () => {
     latchkey.clock.advance(5 * MINUTE);
     await directory.metadataOf(profile);
     idp.hooks.answer = { ...down, "/keys": down[DISCOVERY] as never };
@@ -282,7 +282,7 @@ describe("an update of the profile", () => {
   const failing = (_: unknown, response: import("node:http").ServerResponse) =>
     void response.writeHead(500).end();
 
-  test("that changes neither address nor document keeps what was read: sign-on goes on while the provider is down", async () => {
+  test("without a new address or document keeps the fetched documents: sign-on works while the provider is down", async () => {
     const kid = currentKid();
     expect(await isKnown(kid)).toBe(true);
     idp.hooks.answer = { [DISCOVERY]: failing, "/keys": failing };
@@ -290,7 +290,7 @@ describe("an update of the profile", () => {
     expect([idp.asked(DISCOVERY), idp.asked("/keys")]).toEqual([1, 1]);
   });
 
-  test("fifty times does not make us ask a provider again that has just failed, with or without a document", async () => {
+  test("fifty times causes no request to a provider that has just failed, with or without a document", async () => {
     idp.hooks.answer = { [DISCOVERY]: failing };
     for (const metadata of [profile.metadata, null]) {
       directory = newDirectory();
@@ -300,12 +300,12 @@ describe("an update of the profile", () => {
     }
   });
 
-  test("fifty times does not make us look more often for keys that nobody knows", async () => {
+  test("fifty times causes no further request for unknown keys", async () => {
     for (let n = 0; n < 50; n++) await isKnown(`unknown ${n}`, renamed(n));
     expect(idp.asked("/keys")).toBe(2);
   });
 
-  test("to another address begins anew, and wakes a provider that was at rest", async () => {
+  test("to another address clears the state, and wakes a resting provider", async () => {
     idp.hooks.answer = { [DISCOVERY]: failing };
     for (let n = 0; n < 5; n++) {
       await directory.metadataOf(profile);
@@ -318,7 +318,7 @@ describe("an update of the profile", () => {
     expect(idp.asked(DISCOVERY)).toBe(1);
   });
 
-  test("that approves other hosts begins anew, with the document that was approved and without the keys of the old", async () => {
+  test("that approves other hosts clears the state, with the approved document and without the old keys", async () => {
     const kid = currentKid();
     expect(await isKnown(kid)).toBe(true);
     idp.hooks.answer = { [DISCOVERY]: failing };
@@ -329,14 +329,14 @@ describe("an update of the profile", () => {
     expect(idp.asked(DISCOVERY)).toBe(2);
   });
 
-  test("that another instance has made of paths alone is gone by at once, and costs no reading", async () => {
+  test("by another instance that changes paths alone applies at once, without a request", async () => {
     await directory.metadataOf(profile);
     const metadata = { ...(profile.metadata as Metadata), tokenEndpoint: `${idp.origin}/token/v2` };
     expect(await directory.metadataOf({ ...profile, metadata })).toEqual(metadata);
     expect(idp.asked(DISCOVERY)).toBe(1);
   });
 
-  test("while the document is read does not lose it", async () => {
+  test("while the document is fetched keeps the fetched document", async () => {
     const { db } = latchkey.storage;
     await db.updateTable("oidc_profiles").set({ metadata: null }).where("id", "=", profile.id).execute();
     const gate = Promise.withResolvers<void>();

@@ -7,7 +7,7 @@ import type { Answer } from "../src/http/message.ts";
 import { createHttpServer } from "../src/http/server.ts";
 import { until } from "./support/until.ts";
 
-/** Connections in every state that a stop can find them in. */
+/** Connections in every state that they can have at a stop. */
 
 const WELL: Answer = { status: 200, headers: {}, body: "well" };
 
@@ -28,7 +28,7 @@ beforeEach(async () => {
     },
     () => {},
   );
-  // Node itself ends no connection that is kept.
+  // Node itself closes no kept connection.
   server.keepAliveTimeout = 0;
   draining = watchConnections(server);
   server.on("connection", (socket: Socket) => {
@@ -39,27 +39,27 @@ beforeEach(async () => {
 });
 afterEach(() => draining.finish(0));
 
-/** A client that keeps its own half open until it is told to close it. */
+/** A client that keeps its half of the connection open until the test closes it. */
 function client() {
   const socket = connect({
     port: (server.address() as AddressInfo).port,
     host: "127.0.0.1",
     allowHalfOpen: true,
   });
-  let heard = "";
+  let received = "";
   socket.on("data", (chunk) => {
-    heard += chunk;
+    received += chunk;
   });
-  return { socket, heard: () => heard, ended: once(socket, "end") };
+  return { socket, received: () => received, ended: once(socket, "end") };
 }
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 
-test("a connection on which nothing comes is ended; what comes on it afterwards is not carried out", async () => {
-  const { socket, heard, ended } = client();
+test("an idle connection is closed; a later request on it is not carried out", async () => {
+  const { socket, received, ended } = client();
   socket.write(get("/first"));
-  await until(() => heard().includes("well"));
-  expect(heard()).toMatch(/connection: keep-alive/i);
+  await until(() => received().includes("well"));
+  expect(received()).toMatch(/connection: keep-alive/i);
   draining.begin(0);
   await ended;
   const served = accepted as Socket;
@@ -69,10 +69,10 @@ test("a connection on which nothing comes is ended; what comes on it afterwards 
   expect(asked).toEqual(["/first"]);
 });
 
-test("a connection that is kept lives on after the last new one was taken: what comes on it within the grace is answered", async () => {
-  const { socket, heard, ended } = client();
+test("a kept connection outlives the last new connection: a request within the grace period is answered", async () => {
+  const { socket, received, ended } = client();
   socket.write(get("/first"));
-  await until(() => heard().includes("well"));
+  await until(() => received().includes("well"));
   draining.begin(60_000);
   const finished = draining.finish(60_000);
   socket.write(get("/in-time"));
@@ -80,10 +80,10 @@ test("a connection that is kept lives on after the last new one was taken: what 
   socket.end();
   await finished;
   expect(asked).toEqual(["/first", "/in-time"]);
-  expect(heard()).toMatch(/connection: close\r\n(.+\r\n)*\r\nwell$/i);
+  expect(received()).toMatch(/connection: close\r\n(.+\r\n)*\r\nwell$/i);
 });
 
-test("a connection that has sent nothing yet is ended, too", async () => {
+test("a connection without a request yet is closed too", async () => {
   const { socket, ended } = client();
   await until(() => accepted);
   draining.begin(0);
@@ -91,8 +91,8 @@ test("a connection that has sent nothing yet is ended, too", async () => {
   socket.end();
 });
 
-test("a request that has begun to arrive is waited for, and its answer ends the connection", async () => {
-  const { socket, heard, ended } = client();
+test("a partly received request is waited for, and its answer ends the connection", async () => {
+  const { socket, received, ended } = client();
   const text = get("/slow");
   socket.write(text.slice(0, 20));
   await until(() => accepted?.bytesRead === 20);
@@ -101,14 +101,14 @@ test("a request that has begun to arrive is waited for, and its answer ends the 
   await otherEnded;
   socket.write(text.slice(20));
   await ended;
-  expect(heard()).toMatch(/^HTTP\/1.1 200 OK\r\n(.+\r\n)*connection: close\r\n/i);
+  expect(received()).toMatch(/^HTTP\/1.1 200 OK\r\n(.+\r\n)*connection: close\r\n/i);
   other.end();
   socket.end();
 });
 
-test("an answer under way says Connection: close, and is waited for", async () => {
+test("an answer under way has Connection: close, and is waited for", async () => {
   answer = Promise.withResolvers<Answer>();
-  const { socket, heard, ended } = client();
+  const { socket, received, ended } = client();
   socket.write(get("/under-way"));
   await until(() => asked.length === 1);
   draining.begin(0);
@@ -117,14 +117,14 @@ test("an answer under way says Connection: close, and is waited for", async () =
   await ended;
   socket.end();
   await finished;
-  expect(heard()).toMatch(/connection: close\r\n/i);
-  expect(heard()).toContain("at last");
+  expect(received()).toMatch(/connection: close\r\n/i);
+  expect(received()).toContain("at last");
 });
 
-test("an answer whose beginning was out before is sent to its end, and then its connection is ended", async () => {
+test("an answer whose head was sent before is completed, and then its connection is closed", async () => {
   answer = Promise.withResolvers<Answer>();
   const rest = Promise.withResolvers<void>();
-  const { socket, heard, ended } = client();
+  const { socket, received, ended } = client();
   socket.write(get("/in-pieces"));
   async function* pieces() {
     yield "beginning, ";
@@ -132,22 +132,22 @@ test("an answer whose beginning was out before is sent to its end, and then its 
     yield "end";
   }
   answer.resolve({ ...WELL, body: pieces() });
-  await until(() => heard().includes("beginning"));
+  await until(() => received().includes("beginning"));
   draining.begin(0);
   const { socket: other, ended: otherEnded } = client();
   await otherEnded;
   rest.resolve();
   await ended;
-  expect(heard()).toMatch(/connection: keep-alive/i);
-  expect(heard()).toContain("end");
+  expect(received()).toMatch(/connection: keep-alive/i);
+  expect(received()).toContain("end");
   other.end();
   socket.end();
 });
 
-test("a request that came before the answer to the one ahead of it was out is answered, too", async () => {
+test("a pipelined request that came before the previous answer was sent is answered too", async () => {
   const [first, second] = [Promise.withResolvers<Answer>(), Promise.withResolvers<Answer>()];
   const rest = Promise.withResolvers<void>();
-  const { socket, heard, ended } = client();
+  const { socket, received, ended } = client();
   answer = first;
   socket.write(get("/in-pieces"));
   async function* pieces() {
@@ -156,23 +156,23 @@ test("a request that came before the answer to the one ahead of it was out is an
     yield "end";
   }
   first.resolve({ ...WELL, body: pieces() });
-  await until(() => heard().includes("beginning"));
+  await until(() => received().includes("beginning"));
   answer = second;
   socket.write(get("/behind-it"));
   await until(() => asked.length === 2);
   draining.begin(0);
   rest.resolve();
-  await until(() => heard().includes("end"));
+  await until(() => received().includes("end"));
   const { socket: other, ended: otherEnded } = client();
   await otherEnded;
   second.resolve(WELL);
   await ended;
-  expect(heard()).toMatch(/well$/);
+  expect(received()).toMatch(/well$/);
   other.end();
   socket.end();
 });
 
-test("a connection that has ended is forgotten: nothing is done for it any more", async () => {
+test("a closed connection is forgotten", async () => {
   const { socket } = client();
   await until(() => accepted);
   const served = accepted as Socket;
@@ -186,7 +186,7 @@ test("a connection that has ended is forgotten: nothing is done for it any more"
   expect(count).toBe(0);
 });
 
-test("what does not end by itself is cut off", async () => {
+test("a connection that does not end is cut off", async () => {
   answer = Promise.withResolvers<Answer>();
   const { socket } = client();
   const closed = once(socket, "close");

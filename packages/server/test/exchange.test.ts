@@ -6,15 +6,15 @@ import { createEgress } from "../src/egress/egress.ts";
 import { toIso } from "../src/lib/clock.ts";
 import { createKeyring } from "../src/lib/keyring.ts";
 import type { Metadata } from "../src/openid/discovery.ts";
-import { exchangeCode } from "../src/openid/exchange.ts";
 import { type Calls, createCalls } from "../src/profiles/calls.ts";
-import { openSecrets, resealSecrets } from "../src/profiles/client-secret.ts";
+import { exchangeWithSecrets, openSecrets, resealSecrets } from "../src/profiles/client-secret.ts";
+import { createDirectory } from "../src/profiles/directory.ts";
 import { findProfile, type Profile } from "../src/profiles/profile.ts";
 import { createTestApp, type TestApp, type TestStore } from "./support/app.ts";
 import { type HostileIdp, startHostileIdp } from "./support/hostile-idp.ts";
 import { happenedIn } from "./support/log.ts";
 
-/** The code of an identity provider, redeemed there. */
+/** The redemption of a code at the identity provider. */
 
 const FIRST = randomBytes(32);
 
@@ -57,14 +57,17 @@ async function newProfile(data: object = {}): Promise<Profile> {
 const reread = async (profileId: string) =>
   (await findProfile(latchkey.storage.db, { storeId: store.store.id, realmId, profileId })) as Profile;
 
-const exchange = (profile: Profile, { keyring } = latchkey) =>
-  exchangeCode({ ...latchkey, calls, keyring }, profile, profile.metadata as Metadata, {
+function exchange(profile: Profile, { keyring } = latchkey) {
+  const deps = { ...latchkey, calls, keyring, allowedOrigins: [idp.origin] };
+  const client = createDirectory(deps).clientOf(profile, profile.metadata as Metadata);
+  return exchangeWithSecrets(deps, profile, client, {
     idpCode: "the code",
     idpVerifier: "the verifier",
     idpRedirectUri: "https://keys.example/cb",
   });
+}
 
-/** Knows only these secrets, as a provider does that follows RFC 6749 2.3.1. */
+/** Accepts these secrets alone, as a provider that follows RFC 6749 2.3.1. */
 const knows = (...secrets: string[]) => {
   idp.hooks.answer = {
     "/token": (request, response) => {
@@ -79,9 +82,10 @@ const knows = (...secrets: string[]) => {
   };
 };
 
-test("sends code, verifier and redirect URI by client_secret_basic, and nothing in the URL", async () => {
+test("sends code, verifier and redirect URI with client_secret_basic, and nothing in the URL", async () => {
   expect(await exchange(await newProfile())).toEqual({
     tokens: expect.objectContaining({ access_token: "at" }),
+    secret: "current",
   });
   const sent = idp.journal.at(-1);
   expect(sent).toMatchObject({ method: "POST", path: "/token" });
@@ -93,7 +97,7 @@ test("sends code, verifier and redirect URI by client_secret_basic, and nothing 
   });
 });
 
-test("a secret of any characters arrives as it is (N70)", async () => {
+test("a secret of any characters arrives unchanged (N70)", async () => {
   const secret = "a:b+c%/ &=é";
   knows(secret);
   expect(await exchange(await newProfile({ client_secret: secret }))).toHaveProperty("tokens");
@@ -114,7 +118,7 @@ test.each<[string, (text: string) => string]>([
   expect(credentials.map(decode)).toEqual(["the shop", "one two+three"]);
 });
 
-test("what a provider repeats of our request is kept without secret, code and verifier, however they were encoded", async () => {
+test("an answer that quotes the request is recorded without secret, code and verifier, in every encoding", async () => {
   const profile = await newProfile({ client_id: "shop", client_secret: "s3cret+/ é" });
   let sent = "";
   idp.hooks.answer = {
@@ -135,7 +139,7 @@ test("what a provider repeats of our request is kept without secret, code and ve
 });
 
 describe("two secrets", () => {
-  test("the next one is tried when the first is refused, and takes its place when it works", async () => {
+  test("the next one is tried when the first is refused, and replaces it when it works", async () => {
     const profile = await newProfile({ client_secret: "old", client_secret_next: "new" });
     knows("new");
     const events = await happenedIn(latchkey, store, async () => {
@@ -158,7 +162,7 @@ describe("two secrets", () => {
     expect(idp.asked("/token")).toBe(3);
   });
 
-  test("a change that is based on what was before the next one took its place is refused", async () => {
+  test("a change that is based on the state before the replacement is refused", async () => {
     const profile = await newProfile({ client_secret: "old", client_secret_next: "new" });
     knows("new");
     await exchange(profile);
@@ -170,7 +174,7 @@ describe("two secrets", () => {
     expect([status, body.errors[0].code]).toEqual([409, "profile_changed"]);
   });
 
-  test("the next one is left alone while the first works, and when both are refused", async () => {
+  test("the next one stays the next while the first works, and when both are refused", async () => {
     const profile = await newProfile({ client_secret: "old", client_secret_next: "new" });
     knows("old");
     expect(await exchange(profile)).toHaveProperty("tokens");
@@ -180,7 +184,7 @@ describe("two secrets", () => {
     expect((await reread(profile.id)).sealed_client_secret_next).toBe(profile.sealed_client_secret_next);
   });
 
-  test("the next one takes its place under the first master key, also where all was sealed anew since it was read", async () => {
+  test("the next one is sealed with the first master key, also where every value was resealed since it was read", async () => {
     const profile = await newProfile({ client_secret: "old", client_secret_next: "new" });
     const { storage } = latchkey;
     const keyring = createKeyring([randomBytes(32), FIRST]);
@@ -191,7 +195,7 @@ describe("two secrets", () => {
     expect(await resealSecrets({ storage, keyring })).toEqual({ resealed: 0, kept: 1 });
   });
 
-  test("the next one takes its place under the first master key, also where `rotate-keys` has still to come to it", async () => {
+  test("the next one is sealed with the first master key, also before `rotate-keys` has reached it", async () => {
     const profile = await newProfile({ client_secret: "old", client_secret_next: "new" });
     const { storage } = latchkey;
     const keyring = createKeyring([randomBytes(32), FIRST]);
@@ -200,7 +204,7 @@ describe("two secrets", () => {
     expect(await resealSecrets({ storage, keyring })).toEqual({ resealed: 0, kept: 1 });
   });
 
-  test("one that works while the profile is moved is not carried over to the new place (A55)", async () => {
+  test("one that works while the profile is moved is not carried over to the new provider (A55)", async () => {
     const profile = await newProfile({ client_secret: "old", client_secret_next: "new" });
     const moved = {
       type: "oidc-profile",
@@ -223,7 +227,7 @@ describe("two secrets", () => {
     expect(openSecrets(latchkey, await reread(profile.id))).toEqual({ current: "moved", next: "m2" });
   });
 
-  test("a code is not tried again for any other refusal (N74)", async () => {
+  test("a code is not sent again after any other refusal (N74)", async () => {
     const profile = await newProfile({ client_secret_next: "new" });
     idp.hooks.answer = {
       "/token": (_, response) => {
@@ -255,7 +259,7 @@ const broken: [string, string, NonNullable<HostileIdp["hooks"]["answer"]>[string
 ];
 
 test.each(broken)(
-  "%s from the token endpoint is %s, in bounded time (N73 to N75)",
+  "%s from the token endpoint is %s, within the time limit (N73 to N75)",
   async (_, reason, answer) => {
     const profile = await newProfile();
     idp.hooks.answer = { "/token": answer };
@@ -270,7 +274,7 @@ test.each(broken)(
   },
 );
 
-test("fifty at once on a provider that drips: all are told in time; another provider is not touched (T41)", async () => {
+test("fifty sign-ons at a slow provider all end in time; another provider is not affected (T41)", async () => {
   const [dripping, healthy] = [await newProfile(), await newProfile()];
   idp.hooks.answer = {
     "/token": (request, response) => {

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type FaultProxy, startFaultProxy } from "./support/fault-proxy.ts";
 import { until } from "./support/until.ts";
 
-/** The line that other tests break: each fault does what it says, and nothing else. */
-describe("a line with faults", () => {
+/** The proxy that other tests break: each fault has exactly its documented effect. */
+describe("a proxy with faults", () => {
   type End = { socket: Socket; heard: string; isOver: boolean; fault: string | undefined };
   let server: Server;
   let served: End[];
@@ -68,7 +68,7 @@ describe("a line with faults", () => {
     expect([client.fault, other.fault, line.opened()]).toEqual([undefined, undefined, 2]);
   });
 
-  test("gives an address that leads over it", () => {
+  test("has an address that leads through it", () => {
     expect(line.via("postgres://me@db.example:5432/shop?x=1")).toBe(
       `postgres://me@127.0.0.1:${line.port}/shop?x=1`,
     );
@@ -89,7 +89,7 @@ describe("a line with faults", () => {
     expect(performance.now() - startedMs).toBeGreaterThan(290);
   });
 
-  test("one direction is held alone; mended, everything arrives in order, the end included", async () => {
+  test("one direction is held alone; after repair everything arrives in order, also the end", async () => {
     const [client, far] = await pair();
     line.toServer.isHeld = true;
     client.socket.write("one ");
@@ -102,7 +102,7 @@ describe("a line with faults", () => {
     expect(far.heard).toBe("one two");
   });
 
-  test("cut: both ends are reset, and the next connection is good", async () => {
+  test("cut: both ends are reset, and the next connection works", async () => {
     const [client, far] = await pair();
     line.cut();
     await until(() => client.isOver && far.isOver);
@@ -112,7 +112,7 @@ describe("a line with faults", () => {
     await until(() => there.heard === "good");
   });
 
-  test("cut and silenced by number: the others go on", async () => {
+  test("cut and silenced by number: other connections continue", async () => {
     const [first, second, third] = [await pair(), await pair(), await pair()] as const;
     line.cut((connection) => connection === 0);
     line.silence((connection) => connection === 1);
@@ -121,7 +121,7 @@ describe("a line with faults", () => {
     expect([second[1].heard, second[0].isOver]).toEqual(["", false]);
   });
 
-  test("silent: neither end hears anything, not even that the other has gone", async () => {
+  test("silent: neither end receives anything, not even the close of the other", async () => {
     const [client, far] = await pair();
     line.silence();
     client.socket.end("lost");
@@ -132,7 +132,7 @@ describe("a line with faults", () => {
     expect([far.heard, far.isOver, client.heard]).toEqual(["", false, ""]);
   });
 
-  test("a black hole takes connections and gives nothing; mended, new ones are good", async () => {
+  test("a black hole accepts connections and returns nothing; after repair new ones work", async () => {
     const [old] = await pair();
     line.blackHole();
     const fresh = await open();
@@ -146,7 +146,7 @@ describe("a line with faults", () => {
     expect([old.isOver, fresh.isOver]).toEqual([false, false]);
   });
 
-  test("refused: new connections are reset, the old ones go on", async () => {
+  test("refused: new connections are reset, existing ones continue", async () => {
     const [old, far] = await pair();
     line.refuse();
     const fresh = await open();
@@ -156,7 +156,7 @@ describe("a line with faults", () => {
     expect(served).toHaveLength(1);
   });
 
-  test("a piece can be judged: it passes, silences its connection, or has it reset", async () => {
+  test("a chunk can be judged: it passes, silences its connection, or resets it", async () => {
     const [first, second] = [await pair(), await pair()] as const;
     line.toServer.judge = (piece, connection) =>
       piece.includes("bad") ? (connection === 0 ? "silence" : "cut") : "pass";

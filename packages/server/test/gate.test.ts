@@ -12,7 +12,7 @@ import { handClock } from "./support/clock.ts";
 import { watchStatements } from "./support/statements.ts";
 import { until } from "./support/until.ts";
 
-/** What the gate does for every operation alike: who, whether, how often, and that it was noted. */
+/** The steps of the gate for every operation: the token, the permission, the rate limit, and the recorded use. */
 
 let latchkey: TestApp;
 let store: TestStore;
@@ -25,7 +25,10 @@ beforeEach(async () => {
 });
 afterAll(() => latchkey.close());
 
-/** Takes all that the store's keys share: the public's part, and then the one that the public must leave to the program. */
+/**
+ * Uses up the shared pool of the store's keys: first the part of public tokens, then the rest that is left for the
+ * program.
+ */
 async function useUp(): Promise<string> {
   const token = await store.token("implicit");
   for (const by of [token, await store.token()])
@@ -40,26 +43,26 @@ test.each<[string, Parameters<typeof call>[1], object, string | undefined]>([
   ["an application key", getApplicationKey, { ids: { id: newId() } }, "application_key_not_found"],
   ["customers' tokens", listCustomerTokens, { ids: { customer: newId() } }, "customer_not_found"],
 ])(
-  "the administrator's floor is there for %s when all else is used up (wire 15)",
+  "the administrator's floor serves %s when every other bucket is empty (wire 15)",
   async (_, operation, request, code) => {
     await useUp();
     expect((await store.call(operation, request)).code).toBe(code);
   },
 );
 
-test("429: the administrator's floor is not for public tokens, also not where they may call what it is for", async () => {
+test("429: the administrator's floor does not serve public tokens, also not for permitted operations of its kind", async () => {
   const token = await useUp();
   const json = { data: { type: "token", email: "ada@shop.example", password: "correct horse" } };
   const answer = await call(latchkey.app, issueCustomerToken, { token, json });
   expect([answer.status, answer.code]).toEqual([429, "rate_limit_exceeded"]);
 });
 
-test("429: the administrator's floor is not for the back office's other work", async () => {
+test("429: the administrator's floor does not serve other work of the back office", async () => {
   await useUp();
   expect((await store.call(getAuthenticationSettings)).status).toBe(429);
 });
 
-test("503, and not 429, while the database cannot say whether a token is good, however often it comes", async () => {
+test("503, not 429, while the database cannot look up a token, however often the token is sent", async () => {
   const clock = handClock();
   let isAway = false;
   const storage = watchStatements(await openStorage({ clock }, "sqlite::memory:"), () => {
@@ -74,7 +77,7 @@ test("503, and not 429, while the database cannot say whether a token is good, h
   await own.close();
 });
 
-test("the use of a key is noted when a request was served, and not when it was refused", async () => {
+test("the use of a key is recorded for a served request, not for a refused one", async () => {
   const lastUsedAt = async () => {
     await latchkey.app.tidy();
     const { last_used_at } = await latchkey.storage.db

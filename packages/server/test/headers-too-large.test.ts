@@ -24,7 +24,7 @@ afterAll(() => {
   server.close();
 });
 
-/** Of any operation, because the parser refuses them before there is a path. */
+/** The same for every operation, because the parser refuses the headers before there is a path. */
 test.each(operations.map((operation) => [operation.id, operation] as const))(
   "431 for a header block over 16 KB: %s",
   async (_, { id, method, path }) => {

@@ -25,7 +25,7 @@ afterAll(() => latchkey.close());
 const fetch = (path: string, init: RequestInit = {}) =>
   latchkey.app.fetch(new Request(`http://internal${path}`, init));
 
-/** With the target as it stands in the request line: a Request alone has resolved its dot segments already. */
+/** The target is passed as in the request line, because a Request has already resolved its dot segments. */
 const fetchTarget = async (method: string, target: string) => {
   const headers = { authorization: `Bearer ${await store.token()}` };
   const url = new URL(target, "http://internal");
@@ -49,7 +49,7 @@ describe("bearer tokens", () => {
     ["Bearer \u00e9", 401],
     ["Bearer a, Bearer b", 401],
   ])(
-    "Authorization: %.30s answers %d, and the next good request is served (T02, A69)",
+    "Authorization: %.30s answers %d, and the next valid request is served (T02, A69)",
     async (authorization, status) => {
       const answer = await call(latchkey.app, listApplicationKeys, { headers: { authorization } });
       expect(answer.status).toBe(status);
@@ -57,7 +57,7 @@ describe("bearer tokens", () => {
     },
   );
 
-  test.each(["bearer", "BEARER", "Bearer"])("the scheme is read in any case: %s (R45)", async (scheme) => {
+  test.each(["bearer", "BEARER", "Bearer"])("the scheme is case-insensitive: %s (R45)", async (scheme) => {
     const headers = { authorization: `${scheme} ${await store.token()}` };
     expect((await call(latchkey.app, getStore, { headers })).status).toBe(200);
   });
@@ -72,7 +72,7 @@ describe("bearer tokens", () => {
     await own.close();
   });
 
-  test("400 for a form instead of a token: no token is taken from a form (T04)", async () => {
+  test("400 for a form with a token: tokens in forms are not accepted (T04)", async () => {
     const form = { access_token: await store.token() };
     expect((await call(latchkey.app, updateApplicationKey, { ids: { id: store.key.id }, form })).code).toBe(
       "token_misplaced",
@@ -81,7 +81,7 @@ describe("bearer tokens", () => {
 });
 
 describe("addresses", () => {
-  test("forged forwarding fields change nothing that we emit (T34)", async () => {
+  test("forged forwarding fields change nothing in answers (T34)", async () => {
     const headers = {
       host: "evil.example",
       "x-forwarded-host": "evil.example",
@@ -106,13 +106,13 @@ describe("addresses", () => {
     }
   });
 
-  test("the query begins at the first question mark: what stands behind a second one is not hidden (T04)", async () => {
+  test("the query begins at the first question mark: text after a second one is part of it (T04)", async () => {
     const token = await store.token();
     const answer = await call(latchkey.app, getStore, { token, query: `x=?&access_token=${token}` });
     expect(answer.code).toBe("token_misplaced");
   });
 
-  test("404 for a path that is not there, with or without a token", async () => {
+  test("404 for an unknown path, with or without a token", async () => {
     for (const path of ["/v2/nothing", "/v1/application-keys", "/v2/application-keys/x/y/z"]) {
       const answer = await fetch(path);
       expect(answer.status).toBe(404);
@@ -139,7 +139,7 @@ describe("addresses", () => {
     "/v2/authentication-realms/ID%20",
     "/v2/authentication-realms/ENCODED",
     "http://internal/v2/x/%2e%2e/authentication-realms/ID",
-  ])("404 for DELETE %s: a path is what was sent, not what a parser makes of it", async (written) => {
+  ])("404 for DELETE %s: the path is matched as sent, not as a URL parser normalises it", async (written) => {
     const id = await newRealm();
     const encoded = `%${id.charCodeAt(0).toString(16)}${id.slice(1)}`;
     const target = written.replace("ID", id).replace("ENCODED", encoded);
@@ -147,7 +147,7 @@ describe("addresses", () => {
     expect((await store.call(getRealm, { ids: { id } })).status).toBe(200);
   });
 
-  test("204 for the same DELETE as it should be, by its path alone or with scheme and host before it (RFC 9112 3.2.2)", async () => {
+  test("204 for the same DELETE with a correct path, alone or after scheme and host (RFC 9112 3.2.2)", async () => {
     for (const base of ["", "http://elsewhere.example", "HTTP://internal:1"]) {
       const id = await newRealm();
       expect((await fetchTarget("DELETE", `${base}/v2/authentication-realms/${id}/?x=%2e%2e`)).status).toBe(
@@ -159,7 +159,7 @@ describe("addresses", () => {
   test.each([
     [authorize.path, "GET, POST"],
     [callback.path, "GET"],
-  ])("405 for HEAD at %s, which begins and ends nothing", async (path, allowed) => {
+  ])("405 for HEAD at %s, which would begin or end something", async (path, allowed) => {
     const target = path.replaceAll(/\{\w+\}/g, store.store.id);
     const answer = await fetchTarget("HEAD", target);
     expect(answer.status).toBe(405);
@@ -171,14 +171,14 @@ describe("addresses", () => {
     expect([answer.status, await answer.text()]).toEqual([200, ""]);
   });
 
-  test("405 for a method that a path does not take, with those that it does", async () => {
+  test("405 for a method that a path does not support, with Allow", async () => {
     const answer = await fetch("/v2/application-keys", { method: "PATCH" });
     expect(answer.status).toBe(405);
     expect(answer.headers.get("allow")).toBe("GET, HEAD, POST");
   });
 
   test.each(["/", "/docs", "/docs/page.css", "/console", "/console/keys"])(
-    "405 for a POST to the page %s, which is only read",
+    "405 for a POST to the read-only page %s",
     async (path) => {
       for (const method of ["POST", "DELETE", "OPTIONS"]) {
         const answer = await fetch(path, { method });
@@ -202,7 +202,7 @@ describe("other origins", () => {
     expect(answer.headers.has("access-control-allow-credentials")).toBe(false);
   });
 
-  test("answers and refusals of the API show their limits to any origin", async () => {
+  test("answers and refusals of the API expose their rate limit fields to any origin", async () => {
     for (const request of [fetch("/v2/store"), fetch("/oauth/access_token", { method: "POST" })]) {
       const { headers } = await request;
       expect(headers.get("access-control-allow-origin")).toBe("*");
@@ -212,7 +212,7 @@ describe("other origins", () => {
     }
   });
 
-  test("the service's own pages are not for other origins", async () => {
+  test("the service's own pages have no CORS headers", async () => {
     for (const path of ["/health/ready", "/metrics", "/docs"]) {
       expect((await fetch(path)).headers.has("access-control-allow-origin")).toBe(false);
     }
@@ -223,7 +223,7 @@ describe("browsers", () => {
   const headersOf = async (app: TestApp, path: string, method = "GET") =>
     (await app.app.fetch(new Request(`http://internal${path}`, { method }))).headers;
 
-  test("are told with every answer not to frame it, guess its type, load anything for it or tell others of it", async () => {
+  test("get headers with every answer against framing, type guessing, loading and referrers", async () => {
     for (const [path, method] of [
       ["/v2/store"],
       ["/v2/store", "OPTIONS"],
@@ -244,10 +244,10 @@ describe("browsers", () => {
   test.each([
     [PUBLIC_URL, "max-age=31536000"],
     ["http://localhost:4000", null],
-    // It would hold for every port of localhost, and other programs there speak http.
+    // The header would apply to every port of localhost, where other programs use http.
     ["https://localhost:8443", null],
   ])(
-    "demand HTTPS where the service is public under it, but not on localhost: %s",
+    "get Strict-Transport-Security under a public https URL, but not on localhost: %s",
     async (publicUrl, demand) => {
       const app = await createTestApp({ publicUrl });
       expect((await headersOf(app, "/v2/store")).get("strict-transport-security")).toBe(demand);
@@ -256,14 +256,14 @@ describe("browsers", () => {
   );
 });
 
-describe("the service's own answers", () => {
-  test("200 while the process lives, and while it can serve", async () => {
+describe("the operations of the service itself", () => {
+  test("200 at live while the process lives, at ready while it can serve", async () => {
     expect((await call(latchkey.app, live)).body).toEqual({ status: "live" });
     const identity_providers = { down: 0, degraded: 0 };
     expect((await call(latchkey.app, ready)).body).toEqual({ status: "ready", identity_providers });
   });
 
-  test("503 not_ready when the database does not answer, with the reason; 200 again by itself", async () => {
+  test("503 not_ready when the database does not answer, with the reason; 200 again without a restart", async () => {
     const { ping } = latchkey.storage;
     latchkey.storage.ping = () => Promise.reject(new Error("away"));
     latchkey.clock.advance(1000);
@@ -288,7 +288,7 @@ describe("the service's own answers", () => {
     expect(answer.body.errors[0].meta.reasons[0]).toContain("60 seconds apart");
   });
 
-  test("asking often whether we are ready does not mean asking the database often", async () => {
+  test("many readiness requests cause few database requests", async () => {
     let pings = 0;
     const { ping } = latchkey.storage;
     latchkey.storage.ping = () => {
@@ -301,7 +301,7 @@ describe("the service's own answers", () => {
     expect(pings).toBe(1);
   });
 
-  test("503 not_ready once the instance drains, while requests are still served (T50)", async () => {
+  test("503 not_ready while the instance drains; requests are still served (T50)", async () => {
     const own = await createTestApp();
     const made = await own.createStore();
     own.app.readiness.drain();
@@ -310,7 +310,7 @@ describe("the service's own answers", () => {
     await own.close();
   });
 
-  test("metrics count requests by route, never by what was sent", async () => {
+  test("metrics count requests by route, not by the sent path", async () => {
     await store.call(getApplicationKey, { ids: { id: store.key.id } });
     latchkey.clock.advance(1000);
     const { body } = await call(latchkey.app, metrics);
@@ -318,7 +318,7 @@ describe("the service's own answers", () => {
     expect(body).not.toContain(store.key.id);
   });
 
-  test("metrics are made at most once a second, whoever asks and however often", async () => {
+  test("metrics are computed at most once a second, however many requests there are", async () => {
     let made = 0;
     const own = await createTestApp({ lines: { waiting: () => ++made, dropped: () => 0 } });
     const ask = async () => (await call(own.app, metrics, { peer: "192.0.2.1" })).body as string;
@@ -332,7 +332,7 @@ describe("the service's own answers", () => {
     await own.close();
   });
 
-  test("404 for health and metrics where they have a port of their own, which answers nothing else", async () => {
+  test("404 for health and metrics where they have their own port, which answers nothing else", async () => {
     const own = await createTestApp({ operationsApart: true });
     const operations = toFetch(own.app.serveOperations);
     const status = async (fetch: Fetch, path: string) =>
@@ -354,14 +354,14 @@ describe("the service's own answers", () => {
     expect([body.openapi, body.servers]).toEqual(["3.1.0", [{ url: PUBLIC_URL }]]);
   });
 
-  test("the API reference and all it loads come from us", async () => {
+  test("the API reference loads everything from the service", async () => {
     const page = await (await fetch("/docs")).text();
     const loaded = [...page.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map((match) => match[1] as string);
     expect(loaded).toContain("/docs/page.js");
     expect(page).not.toMatch(/(?:src|href)="https?:/);
     for (const path of ["/docs", ...loaded]) {
       const { status, headers } = await fetch(path);
-      // After an upgrade nobody reads the page of before (wire 1).
+      // After an upgrade no browser uses the cached page of the earlier release (wire 1).
       expect([path, status, headers.get("cache-control")]).toEqual([path, 200, "no-store"]);
     }
     expect((await fetch("/docs")).headers.get("content-security-policy")).toContain("default-src 'none'");
@@ -369,7 +369,7 @@ describe("the service's own answers", () => {
 });
 
 describe("the log", () => {
-  test("has one line a request, with these fields and no others", async () => {
+  test("has one line for each request, with exactly these fields", async () => {
     latchkey.logLines.length = 0;
     const { headers } = await store.call(listApplicationKeys, { query: "page[limit]=0&marker=1" });
     expect(latchkey.logLines).toHaveLength(1);
@@ -410,7 +410,7 @@ describe("the log", () => {
     for (const secret of [token, store.key.clientSecret, "marker"]) expect(text).not.toContain(secret);
   });
 
-  test("says of an unexpected error what and where, but not its message, which may quote values", async () => {
+  test("names the type and place of an unexpected error, but not its message, which may quote values", async () => {
     latchkey.logLines.length = 0;
     const { db } = latchkey.storage;
     await store.call(getStore);

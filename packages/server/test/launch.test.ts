@@ -39,7 +39,7 @@ beforeEach(() => {
   );
 });
 
-/** A platform package at this place below node_modules. Its Node is the running one, or a file that does not start. */
+/** A platform package in this folder of node_modules. Its Node is the running one, or a file that does not start. */
 function install(at: string, version: string, start = true): string {
   const file = join(folder, "node_modules", at, "bin/node");
   mkdirSync(dirname(file), { recursive: true });
@@ -56,21 +56,21 @@ const onOldNode = ["--import", "./old.mjs"];
 const run = (...args: string[]) => spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
 
 describe("the launcher", () => {
-  test.each([`node-${system}`, `node-bin-${system}`])("finds the Node of %s where npm has put it", (name) => {
+  test.each([`node-${system}`, `node-bin-${system}`])("finds the Node of %s in npm's folder", (name) => {
     const above = install(name, "24.1.0");
     expect(run(...onOldNode, launcher).stdout).toBe(`${above}\n`);
     const inside = install(`latchkey/node_modules/${name}`, "24.2.0");
     expect(run(...onOldNode, launcher).stdout).toBe(`${inside}\n`);
   });
 
-  test("takes the installed Node rather than the running one, and puts it first in PATH", () => {
+  test("uses the installed Node, not the running one, and puts it first in PATH", () => {
     const installed = install(`node-${system}`, "24.1.0");
     expect(run(launcher).stdout).toBe(`${installed}\n`);
     const { stdout } = run(launcher, "-p", "process.env.PATH");
     expect(stdout.split(":")[0]).toBe(dirname(installed));
   });
 
-  test("takes the running Node where there is no package, an older one, or one that does not start", () => {
+  test("uses the running Node where the package is missing, older, or does not start", () => {
     expect(run(launcher).stdout).toBe(`${process.execPath}\n`);
     install(`latchkey/node_modules/node-${system}`, "22.1.0");
     expect(run(launcher).stdout).toBe(`${process.execPath}\n`);
@@ -82,7 +82,7 @@ describe("the launcher", () => {
     ["no package", () => {}],
     ["a package of an older Node", () => install(`node-${system}`, "22.1.0")],
     ["a package that does not start", () => install(`node-${system}`, "24.1.0", false)],
-  ])("says in one sentence what is missing, on an old Node with %s", (_, prepare) => {
+  ])("explains in one sentence what is missing, on an old Node with %s", (_, prepare) => {
     prepare();
     const { status, stdout, stderr } = run(...onOldNode, launcher, "-p", "1");
     expect([status, stdout]).toEqual([1, ""]);
@@ -106,7 +106,7 @@ describe("the launcher", () => {
     return { child, said: () => said };
   };
 
-  test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("hands %s on to its program", async (signal) => {
+  test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("forwards %s to its program", async (signal) => {
     const { child, said } = started(
       `process.on("${signal}", () => process.exit(5)); setInterval(() => {}, 1000); console.log("ready");`,
     );

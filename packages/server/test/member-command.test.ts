@@ -25,7 +25,7 @@ const member = (...args: string[]) =>
   });
 const ofStore = () => ["--store", store.store.id];
 
-test("add makes the first member and the realm, and says what to do next; list and remove follow", async () => {
+test("add creates the first member and the realm, and prints the next step; list and remove follow", async () => {
   const added = await member("add", ...ofStore(), "--email", "Ada@shop.example", "--role", "administrator");
   expect([added.code, added.stdout]).toEqual([0, expect.stringContaining("Ada@shop.example, administrator")]);
   const realms = (await store.call(listRealms)).body.data;
@@ -50,7 +50,7 @@ test("add makes the first member and the realm, and says what to do next; list a
   );
 });
 
-test("add names no address of the console where the public one has a path, and so no console", async () => {
+test("add prints no address of the console where the public URL has a path, because there is no console", async () => {
   const below = {
     LATCHKEY_DATABASE_URL: database.url,
     LATCHKEY_PUBLIC_URL: "https://shop.example/keys",
@@ -64,7 +64,7 @@ test("add names no address of the console where the public one has a path, and s
   expect(stdout).not.toContain("/console/");
 });
 
-test("what cannot be done is said in words", async () => {
+test("invalid commands are explained", async () => {
   const faults = await Promise.all([
     member("add", ...ofStore(), "--email", "nobody", "--role", "viewer"),
     member("add", ...ofStore(), "--email", "a@shop.example", "--role", "owner"),

@@ -20,7 +20,7 @@ async function exposed(): Promise<Exposed> {
   return readExposition((await call(f.latchkey.app, metrics)).body);
 }
 
-/** How a figure has moved while something was done. */
+/** The change of a figure during an action. */
 async function moved(name: string, labels: Record<string, string>, work: () => Promise<unknown>) {
   const before = (await exposed()).sumOf(name, labels);
   await work();
@@ -29,16 +29,16 @@ async function moved(name: string, labels: Record<string, string>, work: () => P
 
 const SIGN_ONS = "latchkey_sign_ons_total";
 
-describe("sign-ons are counted by how far they came", () => {
+describe("sign-ons are counted by their outcome", () => {
   test.each([["started"], ["code_issued"], ["exchanged"]])(
-    "a whole one counts as %s once",
+    "a complete one counts as %s once",
     async (outcome) => {
       const whole = async () => expect((await f.redeem(await f.signOn())).status).toBe(200);
       expect(await moved(SIGN_ONS, { outcome }, whole)).toBe(1);
     },
   );
 
-  test("a failure counts under its reason, also where no record of it is kept", async () => {
+  test("a failure counts under its reason, also without a record", async () => {
     f.idp.hooks.redirect = ({ state = "" }) => ({ state, error: "access_denied" });
     const many = async () => {
       for (let i = 0; i < 30; i++) await f.signOn();
@@ -48,7 +48,7 @@ describe("sign-ons are counted by how far they came", () => {
     expect((await f.records()).length).toBeLessThan(30);
   });
 
-  test("a page counts under the problem's code", async () => {
+  test("an error page counts under the problem's code", async () => {
     const labels = { outcome: "failed", reason: "sign_on_client_unknown" };
     expect(await moved(SIGN_ONS, labels, () => f.begin({ cookie: undefined }, { client_id: "x" }))).toBe(1);
     const unknown = { outcome: "failed", reason: "attempt_invalid" };
@@ -56,14 +56,14 @@ describe("sign-ons are counted by how far they came", () => {
     expect(await moved(SIGN_ONS, unknown, forged)).toBe(1);
   });
 
-  test("a second use of a code is a failure of its own", async () => {
+  test("a second use of a code counts as a failure", async () => {
     const signedOn = await f.signOn();
     await f.redeem(signedOn);
     const labels = { outcome: "failed", reason: "code_already_used" };
     expect(await moved(SIGN_ONS, labels, () => f.redeem(signedOn))).toBe(1);
   });
 
-  test("a code that nobody redeemed has expired", async () => {
+  test("an unredeemed code counts as expired", async () => {
     await f.signOn();
     const later = async () => {
       await f.latchkey.app.tidy();
@@ -128,7 +128,7 @@ describe("refusals are counted by bucket", () => {
 });
 
 describe("time at identity providers", () => {
-  test("is measured by what was asked for and how it ended", async () => {
+  test("is measured by kind of request and outcome", async () => {
     f.idp.hooks.answer = { "/token": (_, response) => response.writeHead(503).end() };
     const failed = { request: "token", outcome: "failed" };
     const name = "latchkey_idp_request_duration_seconds_count";
@@ -142,14 +142,14 @@ describe("time at identity providers", () => {
 });
 
 describe("every metric", () => {
-  test("that only grows is a counter and ends in _total, and no other does", async () => {
+  test("that only grows is a counter and ends in _total; others are not", async () => {
     const { types } = await exposed();
     for (const [name, type] of types)
       if (name.startsWith("latchkey_"))
         expect([name, name.endsWith("_total")]).toEqual([name, type === "counter"]);
   });
 
-  test("has labels from tables of ours: no id, no name, nothing that was sent", async () => {
+  test("has labels from fixed tables: no id, no name, no sent value", async () => {
     const { series } = await exposed();
     const known = new Set([
       "method",
@@ -173,15 +173,15 @@ describe("every metric", () => {
     }
   });
 
-  test("stays within bounds whatever comes: some hundreds of reasons, not one for each store", () => {
+  test("has a bounded number of series: some hundreds of reasons, not one for each store", () => {
     expect(Object.keys(signOnReasons).length).toBeLessThan(200);
   });
 
-  test("knows the release that runs here, and the requests that are under way", async () => {
+  test("includes the running release, and the requests under way", async () => {
     const { series, sumOf } = await exposed();
     const { labels } = series.find(({ name }) => name === "latchkey_build_info") ?? {};
     expect(labels).toMatchObject({ version: expect.stringMatching(/^\d+\.\d+\.\d+/), engine: "sqlite" });
-    // The one that asks.
+    // The request for the metrics itself.
     expect(sumOf("latchkey_http_requests_in_flight")).toBe(1);
   });
 });

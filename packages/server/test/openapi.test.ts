@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { openapiDocument } from "../src/contract/openapi.ts";
 
-/** What must be true of the document, so that people and the tools of other languages can go by it. */
+/** Properties of the document on which people and tools of other languages rely. */
 
 type Response = { headers?: Record<string, unknown> };
 type Parameter = { name: string; in: string; required: boolean; description?: string; schema: Schema };
@@ -22,7 +22,7 @@ const operations = Object.values(document.paths).flatMap((path) =>
 );
 const get = (id: string): Described => operations.find(([name]) => name === id)?.[1] as Described;
 
-/** Every object of the document, with the name that it stands under. */
+/** Every object of the document, with its name. */
 function* within(value: unknown, name = ""): Generator<[string, Record<string, unknown>]> {
   if (typeof value !== "object" || value === null) return;
   if (!Array.isArray(value)) yield [name, value as Record<string, unknown>];
@@ -31,7 +31,7 @@ function* within(value: unknown, name = ""): Generator<[string, Record<string, u
 const all = [...within(document)];
 
 describe.each(operations)("%s", (_, operation) => {
-  test("has a description, which is more than its summary", () => {
+  test("has a description that is longer than its summary", () => {
     expect(operation.description ?? "").toMatch(/^.{15,}$/s);
     expect(operation.description).not.toBe(operation.summary);
   });
@@ -49,7 +49,7 @@ describe.each(operations)("%s", (_, operation) => {
     }
   });
 
-  test("says of every parameter what it is, and ids are UUIDs", () => {
+  test("describes every parameter, and ids are UUIDs", () => {
     for (const { name, schema, description, in: place } of operation.parameters) {
       if (place === "path") expect(schema.format, name).toBe("uuid");
       else expect(description ?? ("const" in schema ? "one value" : ""), name).not.toBe("");
@@ -57,24 +57,24 @@ describe.each(operations)("%s", (_, operation) => {
   });
 });
 
-test("every body has one media type, at the OAuth endpoints the form: generators for Java prefer JSON, and send nothing in it", () => {
+test("every body has one media type, a form at the OAuth endpoints: Java generators prefer JSON, and send nothing", () => {
   for (const [id, { requestBody }] of operations)
     if (requestBody) expect(Object.keys(requestBody.content), id).toHaveLength(1);
   for (const id of ["issueAccessToken", "introspectToken", "revokeToken", "realmToken"])
     expect(Object.keys(get(id).requestBody?.content ?? {})).toEqual(["application/x-www-form-urlencoded"]);
 });
 
-test("no boolean has but one value: generators for Java make code of it that does not compile", () => {
+test("no boolean allows one value only: generators for Java make code of it that does not compile", () => {
   expect(
     all.filter(([, { type, ...part }]) => type === "boolean" && ("const" in part || "enum" in part)),
   ).toEqual([]);
 });
 
-test("no object is closed to members that a later release adds (wire 14)", () => {
+test("objects are open to members of later releases (wire 14)", () => {
   expect(all.filter(([, part]) => part.additionalProperties === false)).toEqual([]);
 });
 
-test("a parameter that is read into something else is declared with what it must look like", () => {
+test("a parameter that the service converts is declared with its pattern", () => {
   const schemaOf = (id: string, name: string) => get(id).parameters.find((one) => one.name === name)?.schema;
   expect(schemaOf("listEvents", "after")).toMatchObject({ type: "string", pattern: "^\\d{1,15}$" });
   expect(schemaOf("listEvents", "types")).toMatchObject({ pattern: expect.any(String), maxLength: 1024 });
@@ -87,7 +87,7 @@ test("a parameter that is read into something else is declared with what it must
   });
 });
 
-test("a request that the service refuses for its shape is none that the document calls good", () => {
+test("a request that the service refuses for its shape is invalid by the document too", () => {
   const bodyOf = (id: string) => JSON.stringify(get(id).requestBody);
   const schemaOf = (id: string, name: string) => get(id).parameters.find((one) => one.name === name)?.schema;
   const key = JSON.parse(bodyOf("createApplicationKey")).content["application/json"].schema;
@@ -107,13 +107,13 @@ test("a request that the service refuses for its shape is none that the document
   expect(bodyOf("createProfile")).toContain('"else":{"required":["client_secret"]}');
 });
 
-test("every operation declares 431, in the form that the parser answers with", () => {
+test("every operation declares 431, in the format of the HTTP parser", () => {
   const schema = { $ref: "#/components/schemas/Problem" };
   for (const [id, { responses }] of operations)
     expect(responses[431], id).toMatchObject({ content: { "application/json": { schema } } });
 });
 
-test("authorize declares every parameter that it reads, those that it needs as required, and its cookie", () => {
+test("authorize declares every parameter, the required ones as required, and its cookie", () => {
   const { parameters, responses } = get("authorize");
   const query = parameters.filter((one) => one.in === "query");
   expect(query.filter(({ required }) => required).map(({ name }) => name)).toEqual([
@@ -138,7 +138,7 @@ test("authorize declares every parameter that it reads, those that it needs as r
   expect(Object.keys(responses["303"]?.headers ?? {})).toContain("Set-Cookie");
 });
 
-test("the gateway check declares the 200 that Envoy asks for, and how it is asked for", () => {
+test("the gateway check declares the 200 of Envoy, and its request", () => {
   const { parameters, responses } = get("checkAtGateway");
   expect(responses[200]).toEqual(responses[204]);
   expect(parameters.find(({ name }) => name === "X-Latchkey-Answer")).toMatchObject({
@@ -148,7 +148,7 @@ test("the gateway check declares the 200 that Envoy asks for, and how it is aske
   });
 });
 
-test("patterns are those that every language reads: no classes of Unicode, no looking behind, and whole texts", () => {
+test("patterns work in every language: no Unicode classes, no lookbehind, and anchored at both ends", () => {
   const patterns = all.flatMap(([, { pattern }]) => (typeof pattern === "string" ? [pattern] : []));
   expect(patterns.length).toBeGreaterThan(3);
   for (const pattern of patterns) {
@@ -158,7 +158,7 @@ test("patterns are those that every language reads: no classes of Unicode, no lo
   }
 });
 
-test("no value is any text or one certain text: a generated client cannot tell the two apart", () => {
+test("no value is a union of any text and one certain text: a generated client cannot distinguish them", () => {
   const isText = ({ type }: Record<string, unknown>) => type === "string";
   for (const [name, { anyOf = [] }] of all) {
     const texts = (anyOf as Record<string, unknown>[]).filter(isText);
@@ -167,7 +167,7 @@ test("no value is any text or one certain text: a generated client cannot tell t
   }
 });
 
-test("what is called a URI or a URL has the format of one", () => {
+test("a member named as a URI or URL has the format of one", () => {
   const named = all.filter(
     ([name, { type }]) => type === "string" && /(_ur[il]|_endpoint|-endpoint|-discovery-url)$/.test(name),
   );
@@ -175,7 +175,7 @@ test("what is called a URI or a URL has the format of one", () => {
   for (const [name, { format }] of named) expect([name, format]).toEqual([name, "uri"]);
 });
 
-test("dates are of this decade, and every example is one that its own shape takes", () => {
+test("dates are of this decade, and every example fits its own schema", () => {
   const dates = JSON.stringify(document).match(/\b\d{4}-\d\d-\d\dT/g) ?? [];
   expect(dates.length).toBeGreaterThan(0);
   for (const date of dates) expect(date).toMatch(/^202\d/);

@@ -11,7 +11,7 @@ import { type Answer, type Call, call } from "./support/call.ts";
 import { createFederation, type Federation } from "./support/federation.ts";
 import { CONSOLE, createMembersSide, type MembersSide } from "./support/members.ts";
 
-/** Our own pages: for whom they are, in which language, and that nothing which a shop has written can do harm there. */
+/** The service's own pages: for whom they are, their language, and that the texts of a shop are harmless in them. */
 
 let f: Federation;
 beforeAll(async () => {
@@ -34,7 +34,7 @@ const policyOf = ({ headers }: Answer) => headers.get("content-security-policy")
 const stylesOf = ({ body }: Answer) =>
   [...body.matchAll(/<style>([\s\S]*?)<\/style>/g)].map(([, style = ""]) => style);
 
-/** Every page that says no: how to come to it. */
+/** Every error page, and a request that leads to it. */
 const REFUSALS: [
   code: string,
   words: (of: (typeof pageWords)["en"]) => string,
@@ -88,14 +88,14 @@ describe.each(LANGUAGES)("in %s", (language: Language) => {
   const words = pageWords[language];
 
   test.each(REFUSALS)(
-    "%s says what to do, whether trying again helps, and how the shop finds it",
+    "%s shows the remedy, whether to try again, and the reference for the shop",
     async (code, remedyOf, visit) => {
       await f.changeRealm({ home_url: "https://shop.example/" });
       const answer = await visit(speaking(language));
       expect([answer.code, languageOn(answer)]).toEqual([code, language]);
       expect(answer.body).toContain(`<p>${remedyOf(words)}</p>`);
       const [before, after] = words.backTo.split("{shop}");
-      // Tests are begun by people of the store, and not from the shop.
+      // Members of the store begin tests, not shoppers.
       const isForShoppers = code !== "test_sign_on_over";
       expect(
         answer.body.includes(
@@ -132,7 +132,7 @@ describe.each(LANGUAGES)("in %s", (language: Language) => {
 });
 
 describe("the language", () => {
-  test("is the one that the storefront asks for, in query or form, before the one that the browser prefers", async () => {
+  test("is the storefront's, in query or form, before the browser's", async () => {
     expect(languageOn(await ask({ ui_locales: "it ja-JP" }, speaking("de")))).toBe("ja");
     const form = { ui_locales: "fr" };
     expect(
@@ -142,7 +142,7 @@ describe("the language", () => {
     expect(languageOn(await ask())).toBe("en");
   });
 
-  test("at the way back is the one that was asked for when the sign-on began", async () => {
+  test("at the callback is the language of the request that began the sign-on", async () => {
     expect(languageOn(await returnTo(await comingBack({ ui_locales: "es" }), speaking("de")))).toBe("es");
     expect(languageOn(await returnTo(await comingBack(), speaking("de")))).toBe("de");
     expect(
@@ -150,7 +150,7 @@ describe("the language", () => {
     ).toBe("de");
   });
 
-  test("holds where nothing is known of the shop: an unknown realm, a method that is not taken", async () => {
+  test("applies without a known shop: an unknown realm, a method that is not supported", async () => {
     const unknown = await call(f.latchkey.app, authorize, {
       ids: { ...ids(), realm: "none" },
       ...speaking("fr"),
@@ -163,7 +163,7 @@ describe("the language", () => {
 });
 
 describe("the shop", () => {
-  test("is shown with its name, its logo from its one origin, and its colour in a style that the policy names", async () => {
+  test("is shown with its name, its logo from its one origin, and its colour in a style that the policy permits", async () => {
     await f.changeRealm({
       logo_url: "https://cdn.shop.example:8443/logo.svg?a=1&b=2",
       accent_color: "#ffd400",
@@ -182,7 +182,7 @@ describe("the shop", () => {
     expect(policyOf(answer)).not.toContain("unsafe");
   });
 
-  test("without anything is shown by nothing: no way back, no picture, and no name that only administrators know", async () => {
+  test("without settings is shown without a link back, a picture, or the name that only administrators see", async () => {
     await f.changeRealm({ name: "Customers" });
     const answer = await ask();
     expect(answer.body).not.toMatch(/<header|class="way"|<img|Customers/);
@@ -190,7 +190,7 @@ describe("the shop", () => {
     expect(stylesOf(answer)).toHaveLength(1);
   });
 
-  describe("for people of the store", () => {
+  describe("for members of the store", () => {
     let own: Federation;
     let side: MembersSide;
     beforeAll(async () => {
@@ -205,7 +205,7 @@ describe("the shop", () => {
       expect(answer.body).toContain(`<a href="${PUBLIC_URL}/console/">Back to <bdi>Members</bdi></a>`);
     });
 
-    test.each(LANGUAGES)("is the console in the words of every refusal, too, in %s", async (language) => {
+    test.each(LANGUAGES)("is called the console in every refusal too, in %s", async (language) => {
       const words = pageWords[language];
       const begin = async () => {
         const query = { profile: side.profileId, client_id: "members", redirect_uri: CONSOLE };
@@ -248,7 +248,7 @@ describe("the shop", () => {
     ["{shop} $& &amp;", "{shop} $&amp; &amp;amp;"],
     ["Evil \u202egnp.exe\u202c\u2066", "Evil gnp.exe"],
     ["متجر", "متجر"],
-  ])("whose name is %j is shown by it as text, and nothing else turns round", async (name, shown) => {
+  ])("whose name is %j is shown as text, and the name reverses no other text", async (name, shown) => {
     await f.changeRealm({ name, home_url: "https://shop.example/" });
     const answer = await ask();
     expect(answer.body).toContain(`<header><bdi>${shown}</bdi></header>`);
@@ -265,7 +265,7 @@ describe("the shop", () => {
     ["logo_url", "data:image/svg+xml,<svg/>"],
     ["accent_color", "#fff}</style><script>alert(1)</script>"],
     ["accent_color", "red"],
-  ])("whose %s is %j, however that came into the database, is shown without it", async (column, value) => {
+  ])("whose %s is %j in the database is shown without it", async (column, value) => {
     const { db } = f.latchkey.storage;
     await db
       .updateTable("authentication_realms")
@@ -279,7 +279,7 @@ describe("the shop", () => {
   });
 });
 
-describe("the address alone", () => {
+describe("the root address", () => {
   const visit = async (headers: Record<string, string>, path = "/") => {
     const answer = await f.latchkey.app.fetch(new Request(`http://internal${path}`, { headers }));
     return { status: answer.status, headers: answer.headers, body: await answer.text() } as Answer;
@@ -287,7 +287,7 @@ describe("the address alone", () => {
   const CHROMIUM = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8";
 
   test.each(LANGUAGES)(
-    "tells a person in %s what this is, and where console, reference and health are",
+    "explains the service to a person in %s, with links to console, reference and health",
     async (language) => {
       const answer = await visit({ accept: CHROMIUM, "accept-language": language });
       expect([answer.status, languageOn(answer), answer.headers.get("content-type")]).toEqual([
@@ -308,7 +308,7 @@ describe("the address alone", () => {
     [{ accept: "application/json" }],
     [{ accept: "application/json, text/html;q=0.9" }],
     [{ accept: "text/html;q=0" }],
-  ])("tells a program the same as JSON: %j", async (headers) => {
+  ])("gives a program the same as JSON: %j", async (headers) => {
     const answer = await visit(headers);
     expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/json"]);
     expect(JSON.parse(answer.body as string)).toEqual({
@@ -322,14 +322,14 @@ describe("the address alone", () => {
     });
   });
 
-  test("is a page of its own: nothing stands below it, and it takes no POST", async () => {
+  test("is one page: there is nothing below it, and it accepts no POST", async () => {
     expect((await visit({ accept: CHROMIUM }, "/nowhere")).status).toBe(404);
     expect((await f.latchkey.app.fetch(new Request("http://internal/", { method: "POST" }))).status).toBe(
       405,
     );
   });
 
-  test("below a path there is no console, and nobody is led to one; the reference asks below the path, too", async () => {
+  test("below a path there is no console and no link to it; the reference sends its requests below the path too", async () => {
     const below = await createTestApp({ publicUrl: "https://shop.example/keys" });
     const at = (path: string) => below.app.fetch(new Request(`http://internal${path}`));
     const { links } = (await (await at("/")).json()) as { links: Record<string, string> };

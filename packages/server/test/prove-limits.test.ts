@@ -10,7 +10,7 @@ import type { Storage } from "../src/storage/storage.ts";
 import { createTestApp, type TestApp } from "./support/app.ts";
 import { until } from "./support/until.ts";
 
-/** The keys that a proof of the limits has made go with it. The proof itself is in e2e/process.test.ts. */
+/** A proof of the limits deletes the keys that it has created. The proof itself is in e2e/process/process.test.ts. */
 
 let latchkey: TestApp;
 let storeId: string;
@@ -25,14 +25,14 @@ const make = async (name: string) =>
 const names = async () =>
   (await listApplicationKeys(latchkey, storeId, { limit: 100, offset: 0 })).data.map(({ name }) => name);
 
-test("one that somebody has deleted meanwhile does not keep the others", async () => {
+test("a key that was deleted meanwhile does not stop the deletion of the others", async () => {
   const keys = [await make("one"), await make("two"), await make("three")];
   expect(await deleteKeys(latchkey, storeId, keys.slice(0, 1))).toEqual([]);
   expect(await deleteKeys(latchkey, storeId, keys)).toEqual([]);
   expect(await names()).toEqual(["First key"]);
 });
 
-test("one that cannot be deleted is named, and the others are deleted", async () => {
+test("a key that cannot be deleted is named, and the others are deleted", async () => {
   const keys = [await make("one"), await make("two"), await make("three")];
   let times = 0;
   const storage: Storage = {
@@ -45,7 +45,7 @@ test("one that cannot be deleted is named, and the others are deleted", async ()
   expect(await names()).toEqual(["First key", "one"]);
 });
 
-test("those of a proof that was killed go with the next one; those of one that runs, and others, stay", async () => {
+test("keys of a killed proof are deleted by the next one; keys of a running proof, and other keys, stay", async () => {
   await make("prove-limits flood");
   const inUse = await make("prove-limits steady 1");
   await make("prove-limits of our own");
@@ -64,7 +64,7 @@ test("those of a proof that was killed go with the next one; those of one that r
   ]);
 });
 
-describe("a service that has fallen silent", () => {
+describe("a service that stops answering", () => {
   let silent: Server;
   let url: string;
   beforeEach(async () => {
@@ -77,11 +77,11 @@ describe("a service that has fallen silent", () => {
   const told = { key: "flood", from: "its program", reserved: 0, token: "x" };
   const provers = (...paces: (number | undefined)[]) =>
     paces.map((pace) => {
-      // More than it has connections, so that some wait for one.
+      // More keys than connections, so that some wait for a connection.
       return { ...told, pace, atOnce: 200, agent: agentFor(url), asked: 0, served: 0, refused: 0 };
     });
 
-  test("is not waited for by one that is interrupted", async () => {
+  test("does not delay an interrupted proof", async () => {
     const asking = provers(undefined, 1e6);
     const interrupted = new AbortController();
     const over = runProvers(url, asking, 600, interrupted.signal);
@@ -91,7 +91,7 @@ describe("a service that has fallen silent", () => {
     expect(asking.map(({ served }) => served)).toEqual([0, 0]);
   });
 
-  test("ends the proof, which says so", async () => {
+  test("ends the proof, with an explanation", async () => {
     const over = runProvers(url, provers(undefined, 1e6), 600, new AbortController().signal, 50);
     await expect(over).rejects.toThrow(`the service at ${url} stopped answering (silent for 0.05 s)`);
   });

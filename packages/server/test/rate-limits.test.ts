@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 afterAll(() => latchkey.close());
 
-/** A second key of the store. Its token is implicit: it has no part in the administrator's floor. */
+/** A second key of the store. Its token is implicit, so it cannot use the administrator's floor. */
 async function newKey(reserved: number) {
   const json = { data: { type: "application_key", name: "Second", reserved_rate_limit: reserved } };
   const { body } = await store.call(createApplicationKey, { json });
@@ -46,7 +46,7 @@ async function countServed(token: string, requests: number): Promise<number> {
   return served;
 }
 
-test("a key at its floor is never refused while another floods at fifty times the limit (T46, I6)", async () => {
+test("a key within its floor is not refused while another sends fifty times the limit (T46, I6)", async () => {
   const steady = await newKey(20);
   const flood = await newKey(0);
   for (let tick = 0; tick < 40; tick++) {
@@ -56,7 +56,7 @@ test("a key at its floor is never refused while another floods at fifty times th
   }
 });
 
-test("one address that floods with a public token takes neither floor nor pool from the others", async () => {
+test("a flood with a public token from one address takes neither floor nor pool from the others", async () => {
   const { token } = await newKey(20);
   const ask = (peer: string) => call(latchkey.app, getAuthenticationSettings, { token, peer });
   const refused = { one: 0, other: 0 };
@@ -91,7 +91,7 @@ test("the flooding key recovers within a second (T46)", async () => {
   expect(await isServed(flood.token)).toBe(true);
 });
 
-test("an administrator gets through when all is reserved and everything is used up", async () => {
+test("an administrator is served when everything is reserved and used up", async () => {
   const data = { type: "application_key", name: "Greedy", reserved_rate_limit: 50 };
   const greedy = await newKey(0);
   await store.call(updateApplicationKey, { ids: { id: greedy.id }, json: { data } });
@@ -105,7 +105,7 @@ test("an administrator gets through when all is reserved and everything is used 
   expect(status).toBe(200);
 });
 
-test("a new reservation, a new store limit and a deleted key are in force from the next request on", async () => {
+test("a new reservation, a new store limit and a deleted key apply to the next request", async () => {
   const key = await newKey(0);
   await countServed(key.token, 200);
   expect(await isServed(key.token)).toBe(false);
@@ -147,7 +147,7 @@ test("a key without a reservation sees only the shared bucket", async () => {
   expect(headers.get("ratelimit-policy")).toBe('"shared";q=50;w=1');
 });
 
-test("429 says which bucket refused, what is reserved, used and free, and when to come back", async () => {
+test("429 names the bucket, its reserved, used and free amounts, and Retry-After", async () => {
   const { token } = await newKey(5);
   await countServed(token, 100);
   const answer = await call(latchkey.app, getAuthenticationSettings, { token });
@@ -159,7 +159,7 @@ test("429 says which bucket refused, what is reserved, used and free, and when t
   });
 });
 
-test("Retry-After is spread over two seconds, so that not all come back at once (R152)", async () => {
+test("Retry-After is spread over two seconds, so that clients do not return at once (R152)", async () => {
   const late = await createTestApp({ random: () => 0.99 });
   const made = await late.createStore(1);
   const token = await made.token("implicit");
@@ -168,7 +168,7 @@ test("Retry-After is spread over two seconds, so that not all come back at once 
   await late.close();
 });
 
-test("requests without a good token use up nobody's quota, and are limited by their source (R151)", async () => {
+test("requests without a valid token use no key's quota, and are limited by source (R151)", async () => {
   const peer = "198.51.100.7";
   const left = async () => (await store.call(getStore)).headers.get("ratelimit");
   latchkey.clock.advance(1000);
@@ -193,7 +193,7 @@ test("403 costs the store nothing and counts against its source: an implicit tok
   expect((await store.call(getStore)).headers.get("ratelimit")).toBe(before);
 });
 
-test("one IPv6 subscriber with many networks is one source of a key's public: others find something left", async () => {
+test("an IPv6 subscriber with many networks is one source of a key's public requests: other sources are served", async () => {
   const { token } = await newKey(0);
   const ask = async (peer: string) =>
     (await call(latchkey.app, getAuthenticationSettings, { token, peer })).status;
@@ -203,7 +203,7 @@ test("one IPv6 subscriber with many networks is one source of a key's public: ot
   expect(await ask("2001:db8:2::1")).toBe(200);
 });
 
-test("changing a reservation to and fro mints nothing: the limit holds", async () => {
+test("changing a reservation back and forth adds no requests: the limit holds", async () => {
   const key = await newKey(0);
   let served = 0;
   for (let i = 0; i < 20; i++) {
@@ -217,7 +217,7 @@ test("changing a reservation to and fro mints nothing: the limit holds", async (
   expect(served).toBeLessThanOrEqual(60 + 48 + 2);
 });
 
-test("a good token is served from an address whose bad ones are refused, and told by what and until when", async () => {
+test("a valid token is served from an address whose invalid ones are refused with bucket and time", async () => {
   const peer = "198.51.100.8";
   for (let i = 0; i < ANONYMOUS.burst + 1; i++) await call(latchkey.app, getStore, { peer, token: "guess" });
   const { status, headers } = await call(latchkey.app, getStore, { peer });
@@ -228,7 +228,7 @@ test("a good token is served from an address whose bad ones are refused, and tol
   expect((await store.call(getStore, { peer })).status).toBe(200);
 });
 
-test("a thousand X-Forwarded-For from an untrusted peer are one source; it recovers after the window (T35)", async () => {
+test("a thousand X-Forwarded-For values from an untrusted peer are one source, with one window (T35)", async () => {
   const ask = (i: number) =>
     call(latchkey.app, issueAccessToken, {
       form: { grant_type: "implicit", client_id: store.key.clientId },
@@ -242,7 +242,7 @@ test("a thousand X-Forwarded-For from an untrusted peer are one source; it recov
   expect((await ask(0)).status).toBe(200);
 });
 
-test("behind a trusted proxy, each client is a source of its own; IPv6 by /64 (A62)", async () => {
+test("behind a trusted proxy each client is a source, IPv6 clients by /64 (A62)", async () => {
   const own = await createTestApp({ proxies: trustedProxies(["10.0.0.0/8"]) });
   const ask = async (client: string) =>
     (await call(own.app, getStore, { peer: "10.0.0.1", headers: { "x-forwarded-for": client } })).status;
@@ -255,7 +255,7 @@ test("behind a trusted proxy, each client is a source of its own; IPv6 by /64 (A
   await own.close();
 });
 
-test("a wall clock that jumps by an hour neither frees nor locks anybody (T48)", async () => {
+test("a wall clock that jumps by an hour neither frees nor refuses requests (T48)", async () => {
   const { token } = await newKey(0);
   await countServed(token, 200);
   expect(await isServed(token)).toBe(false);

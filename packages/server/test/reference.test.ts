@@ -3,7 +3,7 @@ import { operations } from "../src/contract/operations.ts";
 import { problems } from "../src/contract/problems.ts";
 import { createTestApp } from "./support/app.ts";
 
-/** The API reference as it is served, before any script has run. */
+/** The API reference as served, before any script has run. */
 
 let page: string;
 let ids: string[];
@@ -22,13 +22,13 @@ describe("the reference", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test("leads nowhere in vain: each of its own links has its anchor", () => {
+  test("has a target for each of its own links", () => {
     const links = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id as string);
     expect(links.length).toBeGreaterThan(operations.length);
     for (const link of links) expect(ids).toContain(link);
   });
 
-  test("shows for each operation a command that is complete but for what the reader has", () => {
+  test("shows for each operation a command that needs the reader's values alone", () => {
     const commands = [...page.matchAll(/<pre[^>]*><code>([^<]*)<\/code>/g)].map(([, text]) => text as string);
     expect(commands.length).toBeGreaterThanOrEqual(operations.length);
     for (const command of commands) {
@@ -37,7 +37,7 @@ describe("the reference", () => {
     }
   });
 
-  test("is marked up by its own words alone: nothing of a schema comes in as markup", () => {
+  test("escapes everything from schemas: no markup comes from the document", () => {
     const written =
       /<(?!\/?(?:!doctype|html|head|meta|title|link|script|body|a|header|h[1-4]|p|nav|details|summary|ul|li|main|form|div|label|input|button|section|article|span|code|em|strong|textarea|pre|output|dl|dt|dd)\b)/;
     expect(page).not.toMatch(written);

@@ -19,7 +19,7 @@ import { call } from "./support/call.ts";
 import { engines } from "./support/engines.ts";
 import { until } from "./support/until.ts";
 
-/** What a role may do follows from the contract, and is looked up at each request: no token has it inside. */
+/** The rights of a role follow from the contract, and are looked up at each request: a token has no role inside. */
 
 let latchkey: TestApp;
 let store: TestStore;
@@ -41,7 +41,7 @@ beforeAll(async () => {
     tokens[role] = await getToken(latchkey.app, { ...store, key: keys[role] }, "client_credentials");
   }
 });
-// What is refused counts against its source; every test starts with a full allowance.
+// A refused request counts against its source; every test starts with a full allowance.
 beforeEach(() => latchkey.clock.advance(2000));
 afterAll(() => latchkey.close());
 
@@ -54,7 +54,7 @@ const withRole = operations
 
 describe.each(ROLES)("a key with the role %s", (role) => {
   test.each(withRole)("%s", async (_, operation) => {
-    // A body that would be refused, if anybody read it.
+    // An invalid body: only an operation that reads the body refuses it for the body.
     const broken = operation.body && { raw: "{", headers: { "content-type": "application/json" } };
     const answer = await call(latchkey.app, operation, {
       ids: idsOf(operation),
@@ -72,7 +72,7 @@ describe.each(ROLES)("a key with the role %s", (role) => {
   });
 });
 
-test("a viewer reads and no more, and what support may do besides is this", () => {
+test("a viewer may only read, and support may do the listed operations besides", () => {
   const of = (role: Role) => withRole.filter(([, operation]) => operation.role === role);
   for (const [id, { method }] of of("viewer"))
     expect(method === "GET" || id === "dryRunApplicationKey", id).toBe(true);
@@ -86,7 +86,7 @@ test("a viewer reads and no more, and what support may do besides is this", () =
   ]);
 });
 
-test("what shows a secret needs the role administrator", () => {
+test("an operation that shows a secret needs the role administrator", () => {
   const shows = withRole.filter(([, { success }]) =>
     JSON.stringify(success.schema?.toJSONSchema({ unrepresentable: "any" }) ?? {}).includes(
       '"client_secret":',
@@ -119,7 +119,7 @@ test("the secret key of an integration is shown to administrators alone", async 
   }
 });
 
-test("an operation behind a token that names no role does not compile, and would let nobody in", () => {
+test("an operation with a token and without a role does not compile, and would permit no request", () => {
   const definition = {
     id: "x",
     tag: "Store",
@@ -135,11 +135,11 @@ test("an operation behind a token that names no role does not compile, and would
   for (const role of [...ROLES, "owner" as Role, null]) expect(mayActAs(role, made.role)).toBe(false);
 });
 
-test("a role that this release does not know may do nothing", () => {
+test("an unknown role permits nothing", () => {
   for (const least of ROLES) expect(mayActAs("owner" as Role, least)).toBe(false);
 });
 
-test("a key without a role is an administrator's, and an update without one keeps the one that is there", async () => {
+test("a key without a role is an administrator's, and an update without a role keeps the current one", async () => {
   expect((await makeKey(store)).role).toBe("administrator");
   const request = {
     ids: { id: keys.support.id },
@@ -153,14 +153,14 @@ test("a key without a role is an administrator's, and an update without one keep
   expect(body.data.map(({ role }: { role: Role }) => role)).toContain("support");
 });
 
-test("400 for a role that is none", async () => {
+test("400 for an unknown role", async () => {
   for (const role of ["owner", "", null, 3]) {
     const json = { data: { type: "application_key", name: "n", role } };
     expect((await store.call(createApplicationKey, { json })).code).toBe("member_invalid");
   }
 });
 
-test("a changed role counts for tokens of before, and is in the log", async () => {
+test("a changed role applies to existing tokens, and is in the log", async () => {
   const key = await makeKey(store, "viewer");
   const token = await getToken(latchkey.app, { ...store, key }, "client_credentials");
   const write = () =>
@@ -207,7 +207,7 @@ test.each(engines.filter(({ isHere }) => isHere))(
   },
 );
 
-test("an implicit token is what it was, whatever the role of its key", async () => {
+test("an implicit token has the same rights whatever the role of its key", async () => {
   const key = keys.viewer;
   const token = await getToken(latchkey.app, { ...store, key }, "implicit");
   const json = {
@@ -221,7 +221,7 @@ test("an implicit token is what it was, whatever the role of its key", async () 
   expect((await call(latchkey.app, checkAtGateway, { token: tokens.viewer })).status).toBe(204);
 });
 
-test("403 at revocation for a customer's token, unless the key has the role support; its own it may revoke", async () => {
+test("403 for the revocation of a customer's token without the role support; a key may revoke its own tokens", async () => {
   const email = "bea@shop.example";
   const password = "correct horse";
   const { body } = await store.call(createCustomer, {

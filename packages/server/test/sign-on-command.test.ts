@@ -13,7 +13,7 @@ describe.each(bothEngines)("sign-on show on $name", (engine) => {
     database = await engine.create();
     f = await createFederation({ databaseUrl: database.url });
     others = [];
-    // More stores than one statement looks in.
+    // More stores than a statement searches at once.
     for (let at = 0; at < 101; at++) others.push((await f.latchkey.createStore()).store.id);
   });
   afterAll(async () => {
@@ -29,7 +29,7 @@ describe.each(bothEngines)("sign-on show on $name", (engine) => {
     return f.recordOf(reference);
   }
 
-  test.skipIf(!engine.isHere)("finds a reference or an id in any store, and says in which", async () => {
+  test.skipIf(!engine.isHere)("finds a reference or an id in any store, and names the store", async () => {
     const { id, reference } = await fail("access_denied");
     for (const named of [reference, id]) {
       const { code, stdout } = await show(named);
@@ -44,7 +44,7 @@ describe.each(bothEngines)("sign-on show on $name", (engine) => {
     expect([nowhere.code, nowhere.stderr]).toEqual([1, expect.stringContaining("ZZZZ-ZZZZ: it was made up")]);
   });
 
-  test.skipIf(!engine.isHere)("shows what the provider said", async () => {
+  test.skipIf(!engine.isHere)("shows the provider's error", async () => {
     const { reference } = await fail("access_denied", "The user pressed Cancel.");
     const { stdout } = await show(reference);
     expect(stdout).toMatch(
@@ -52,7 +52,7 @@ describe.each(bothEngines)("sign-on show on $name", (engine) => {
     );
   });
 
-  test.skipIf(!engine.isHere)("sign-on list takes every outcome that a record may have", async () => {
+  test.skipIf(!engine.isHere)("sign-on list accepts every outcome of a record", async () => {
     const { id } = await fail("access_denied");
     const { db } = f.latchkey.storage;
     for (const outcome of OUTCOMES) {
@@ -64,7 +64,7 @@ describe.each(bothEngines)("sign-on show on $name", (engine) => {
     }
   });
 
-  test.skipIf(!engine.isHere)("asks which store is meant when chance gave one reference in two", async () => {
+  test.skipIf(!engine.isHere)("requires the store when a reference exists in two stores", async () => {
     const { id, reference } = await fail("login_required");
     const last = others.at(-1) as string;
     const { db } = f.latchkey.storage;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { signJws } from "../src/lib/jws.ts";
 import { createKeyring } from "../src/lib/keyring.ts";
 import { addNextKey, replaceKeys } from "../src/signing-keys/key-rows.ts";
-import { createSigningKeys } from "../src/signing-keys/signing-keys.ts";
+import { SigningKeys } from "../src/signing-keys/signing-keys.ts";
 import { createTestApp, type TestApp } from "./support/app.ts";
 
 let latchkey: TestApp;
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => latchkey.close());
 
-test("a key id that nobody knows makes us look into the database once a second, however many bring it (A45)", async () => {
+test("an unknown key id causes one database read a second, however many requests have it (A45)", async () => {
   const { storage, clock, keyring } = latchkey;
   let reads = 0;
   const watched = {
@@ -22,7 +22,7 @@ test("a key id that nobody knows makes us look into the database once a second, 
       return storage.db;
     },
   };
-  const keys = createSigningKeys({ storage: watched, clock, keyring, customerTokenSeconds: 86_400 });
+  const keys = new SigningKeys({ storage: watched, clock, keyring, customerTokenSeconds: 86_400 });
   const signer = await keys.current();
   const good = signJws(signer, "test", {});
   const unknown = (i: number) => signJws({ ...signer, kid: `unknown ${i}` }, "test", {});
@@ -36,7 +36,7 @@ test("a key id that nobody knows makes us look into the database once a second, 
   expect(reads).toBe(before + 1);
 });
 
-test("the first key is there for whoever made it, although another read was begun before and ends after", async () => {
+test("the first key is visible to the instance that made it, although an older read ends later", async () => {
   const empty = await createTestApp();
   const { storage, clock, keyring } = empty;
   const [readBefore, madeOne] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -58,7 +58,7 @@ test("the first key is there for whoever made it, although another read was begu
     setImmediate(madeOne.resolve);
     return made;
   };
-  const keys = createSigningKeys({
+  const keys = new SigningKeys({
     storage: { ...storage, db, transact },
     clock,
     keyring,
@@ -70,10 +70,10 @@ test("the first key is there for whoever made it, although another read was begu
   await empty.close();
 });
 
-test("a token that was read before is read again without its signature, and not after its key was taken away", async () => {
+test("a verified token is parsed again without its signature, but not after its key was removed", async () => {
   const { storage, clock, keyring } = latchkey;
   const deps = { storage, clock, keyring };
-  const keys = createSigningKeys({ ...deps, customerTokenSeconds: 86_400 });
+  const keys = new SigningKeys({ ...deps, customerTokenSeconds: 86_400 });
   const text = signJws(await keys.current(), "test", { a: 1 });
   const first = await keys.readSigned(text);
   expect(first?.claims).toEqual({ a: 1 });
@@ -83,9 +83,9 @@ test("a token that was read before is read again without its signature, and not 
   expect(await keys.readSigned(text)).toBeUndefined();
 });
 
-test("a token with another signature is refused, although the same one was read before", async () => {
+test("a token with another signature is refused, although the same token was verified before", async () => {
   const { storage, clock, keyring } = latchkey;
-  const keys = createSigningKeys({ storage, clock, keyring, customerTokenSeconds: 86_400 });
+  const keys = new SigningKeys({ storage, clock, keyring, customerTokenSeconds: 86_400 });
   const signer = await keys.current();
   const [good, other] = [signJws(signer, "test", { a: 1 }), signJws(signer, "test", { a: 2 })];
   expect(await keys.readSigned(good)).toBeDefined();
@@ -93,22 +93,22 @@ test("a token with another signature is refused, although the same one was read 
   expect(await keys.readSigned(mixed)).toBeUndefined();
 });
 
-test("a key that cannot be opened is passed over: the others go on signing, and tidying up says so", async () => {
+test("a key that cannot be opened is skipped: the others still sign, and the tidying reports it", async () => {
   const own = await createTestApp();
   const { storage, clock, keyring } = own;
-  const { kid } = await createSigningKeys({ storage, clock, keyring, customerTokenSeconds: 60 }).current();
+  const { kid } = await new SigningKeys({ storage, clock, keyring, customerTokenSeconds: 60 }).current();
   await addNextKey({ storage, clock, keyring: createKeyring([randomBytes(32)]) });
   clock.advance(20 * 60_000);
-  const keys = createSigningKeys({ storage, clock, keyring, customerTokenSeconds: 60 });
+  const keys = new SigningKeys({ storage, clock, keyring, customerTokenSeconds: 60 });
   expect(await keys.current()).toMatchObject({ kid });
   await expect(keys.maintain()).rejects.toThrow("sealed with a master key that is not here");
   await own.close();
 });
 
-test("keys that were replaced are not used any more, also where the new ones cannot be opened", async () => {
+test("replaced keys are not used any more, also where the new ones cannot be opened", async () => {
   const own = await createTestApp();
   const { storage, clock, keyring } = own;
-  const keys = createSigningKeys({ storage, clock, keyring, customerTokenSeconds: 60 });
+  const keys = new SigningKeys({ storage, clock, keyring, customerTokenSeconds: 60 });
   const text = signJws(await keys.current(), "test", {});
   expect(await keys.readSigned(text)).toBeDefined();
   await replaceKeys({ storage, clock, keyring: createKeyring([randomBytes(32)]) });

@@ -28,7 +28,7 @@ type Span = {
   instance: string;
 };
 
-/** A collector on loopback that keeps what arrives. */
+/** A collector on loopback that stores the received spans. */
 type Collector = {
   url: string;
   spans: Span[];
@@ -158,7 +158,7 @@ describe("a sign-on", () => {
     const [record] = await f.records();
     expect(record.id.replaceAll("-", "")).toBe(first.traceId);
 
-    // What was done within the callback hangs below it.
+    // The spans of the callback's work are below the callback's.
     const byId = new Map(ofSignOn.map((span) => [span.spanId, span]));
     const pathOf = (span: Span): string => {
       const parent = byId.get(span.parentSpanId ?? "");
@@ -177,7 +177,7 @@ describe("a sign-on", () => {
       expect(paths).toContain(path);
   });
 
-  test("that failed says why, in a word of the table, and is marked as failed", async () => {
+  test("that failed has the reason of the table, and is marked as failed", async () => {
     const collector = await startCollector();
     const f = await federationTo(collector);
     f.idp.hooks.redirect = ({ state = "" }) => ({ state, error: "access_denied" });
@@ -216,7 +216,7 @@ describe("a sign-on", () => {
 });
 
 describe("any other request", () => {
-  test("is a trace of its own, below the caller's span where it says so", async () => {
+  test("is a trace of its own, below the caller's span where the request has one", async () => {
     const collector = await startCollector();
     const f = await federationTo(collector);
     await f.store.call(getStore);
@@ -232,7 +232,7 @@ describe("any other request", () => {
     expect(BigInt(called.endTimeUnixNano)).toBeGreaterThanOrEqual(BigInt(called.startTimeUnixNano));
   });
 
-  test("whose caller does not want a trace has none", async () => {
+  test("whose caller opts out has no trace", async () => {
     const collector = await startCollector();
     const f = await federationTo(collector);
     await f.store.call(getStore, { headers: { traceparent: `00-${"c".repeat(32)}-${"d".repeat(16)}-00` } });
@@ -241,7 +241,7 @@ describe("any other request", () => {
     expect(collector.spans.map(({ traceId }) => traceId)).not.toContain("c".repeat(32));
   });
 
-  test("is traced so often a second and no more, whatever the callers ask for", async () => {
+  test("is traced at a limited rate, whatever the callers request", async () => {
     const collector = await startCollector();
     const clock = { ...steadyClock(), monotonicMs: () => 1000 };
     const traces = createTraces({ clock, url: collector.url, version: "0", everyMs: 20 });
@@ -256,7 +256,7 @@ describe("any other request", () => {
     expect([traces.counts(), collector.spans.length]).toEqual([{ sent: 20, dropped: 0 }, 20]);
   });
 
-  test("of balancers and monitors is not traced", async () => {
+  test("of balancers and monitors has no trace", async () => {
     const collector = await startCollector();
     const f = await federationTo(collector);
     await call(f.latchkey.app, metrics);
@@ -267,7 +267,7 @@ describe("any other request", () => {
 });
 
 describe("a collector", () => {
-  test("is sent JSON at its place for traces", async () => {
+  test("gets JSON at its path for traces", async () => {
     const collector = await startCollector();
     const f = await federationTo(collector);
     await f.store.call(getStore);
@@ -276,7 +276,7 @@ describe("a collector", () => {
     expect([method, path, headers["content-type"]]).toEqual(["POST", "/v1/traces", "application/json"]);
   });
 
-  test("that redirects is not followed, and what it did not take is counted as lost", async () => {
+  test("that redirects is not followed, and refused spans are counted as lost", async () => {
     const [collector, elsewhere] = [await startCollector(), await startCollector()];
     collector.answer = (response) => response.writeHead(307, { Location: elsewhere.url }).end();
     const f = await federationTo(collector);
@@ -285,7 +285,7 @@ describe("a collector", () => {
     expect(elsewhere.requests).toEqual([]);
   });
 
-  test("that is away holds nobody up; so many spans wait for it, and the rest is counted as lost", async () => {
+  test("that is away delays no request; a limited number of spans waits, and the rest is counted as lost", async () => {
     const traces = createTraces({
       clock: steadyClock(),
       url: "http://127.0.0.1:9/v1/traces",
@@ -307,7 +307,7 @@ describe("a collector", () => {
     expect(traces.counts().dropped).toBe(300 * 41);
   });
 
-  test("that comes back gets what has waited", async () => {
+  test("that comes back gets the waiting spans", async () => {
     const collector = await startCollector();
     collector.answer = (response) => response.writeHead(503).end();
     const f = await federationTo(collector);
@@ -318,7 +318,7 @@ describe("a collector", () => {
     expect(await dropped(f)).toBe(0);
   });
 
-  test("gets what waits when the service stops", async () => {
+  test("gets the waiting spans when the service stops", async () => {
     const collector = await startCollector();
     const traces = createTraces({ clock: steadyClock(), url: collector.url, version: "0", everyMs: 600_000 });
     const f = await createFederation({ traces });

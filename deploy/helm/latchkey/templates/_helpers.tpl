@@ -22,7 +22,7 @@ capabilities:
   drop: [ALL]
 {{- end }}
 
-{{- /* What instances and the Job have in common. */}}
+{{- /* The common part of the instances and the Job. */}}
 {{- define "latchkey.env" -}}
 - name: LATCHKEY_DATABASE_URL
   valueFrom:

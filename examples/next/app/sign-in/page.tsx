@@ -6,14 +6,15 @@ export const metadata: Metadata = { title: "Sign in" };
 
 const NO_COOKIES = {
   message:
-    "Your browser has kept no cookie of this shop, and without one nobody can sign in. Allow cookies for it, then try again.",
+    "Your browser has not stored a cookie of this shop, which sign-in needs. Allow cookies for it, then try again.",
   reference: undefined,
 };
 
 export default async function SignIn({ searchParams }: { searchParams: Promise<{ without?: string }> }) {
   const { without } = await searchParams;
   const kept = await findNotice();
-  // It has come, so the browser keeps cookies: loaded again in a minute, without it, this address would say that it does not.
+  // The notice's cookie arrived, so cookies work. The redirect removes `without`, which would say otherwise
+  // after a reload.
   if (kept && without) redirect("/sign-in");
   const notice = kept ?? (without === "cookies" ? NO_COOKIES : undefined);
   const providers = await shop.listProviders();

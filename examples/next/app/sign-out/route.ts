@@ -7,7 +7,7 @@ export async function POST(request: Request) {
   try {
     if (token) await shop.customer(token).signOut();
   } catch (error) {
-    // Signed out here all the same; the token itself ends at its own time.
+    // The shop signs out anyway. The token works until it expires.
     console.error("The token could not be revoked:", error);
   }
   return goTo("/");

@@ -15,7 +15,7 @@ import { Credentials, Register } from "./register.tsx";
 const STEPS = ["Provider", "Callback", "Secret", "Test and finish"] as const;
 type At = 0 | 1 | 2 | 3;
 
-/** Where one is stands in the address, so that a reload, or somebody else, can go on there. */
+/** The URL has the current step, so that a reload, or another person with the URL, continues there. */
 export function AddProvider() {
   const can = useCan();
   const [search, setSearch] = useSearchParams();
@@ -76,7 +76,10 @@ function Begun({ realmId, profileId, recipe, step, to }: Begun) {
   );
 }
 
-/** How far it has come is in the profile itself; whether the callback was registered only the reader knows. */
+/**
+ * The profile shows the completed steps, except whether the callback is registered, which only the reader
+ * knows.
+ */
 function stepOf({ client_id }: Profile, step: string | null): At {
   if (client_id !== UNREGISTERED) return 3;
   return step === "secret" ? 2 : 1;
@@ -100,7 +103,7 @@ function Step({ at, realmId, profile, links, recipe, to }: StepProps) {
 
 function Framed({ at, children }: { at: At; children: ReactNode }) {
   const step = useRef<HTMLElement>(null);
-  // The button that was pressed is gone with its step, and the focus with it.
+  // The pressed button was removed with its step, so the focus is lost.
   useLayoutEffect(() => {
     if (at > 0) step.current?.focus();
   }, [at]);

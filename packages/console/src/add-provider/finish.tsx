@@ -9,7 +9,7 @@ import { Doctor } from "../providers/doctor.tsx";
 import { TestSignOn } from "../providers/test-sign-on.tsx";
 import { useAdmin } from "../session/session.ts";
 
-/** From the last press on, the provider is among those that shoppers can choose. */
+/** The last step: its button enables the provider, so that shoppers can choose it. */
 export function Finish({ realmId, profile }: { realmId: string; profile: Profile }) {
   const admin = useAdmin();
   const queries = useQueryClient();

@@ -1,3 +1,4 @@
+import type { Realm } from "@latchkey/sdk/admin";
 import { useId, useState } from "react";
 import { Choices, Field } from "../parts/forms/field.tsx";
 import { Form } from "../parts/forms/form.tsx";
@@ -10,7 +11,10 @@ import { judgeAddress, RECIPES } from "./recipes.ts";
 
 type Made = { realm: string; profile: string; recipe: string };
 
-/** The address comes first: the provider is read, and gets its own callback, before anything is registered there. */
+/**
+ * The address comes first: the provider is read, and gets its own callback, before anything is registered
+ * there.
+ */
 export function NameIt({ onMade }: { onMade: (made: Made) => void }) {
   const admin = useAdmin();
   const realms = useRealms();
@@ -40,7 +44,6 @@ export function NameIt({ onMade }: { onMade: (made: Made) => void }) {
     setAddress(next?.address ?? "");
     setTried(false);
   };
-  const select = useId();
   return (
     <Form
       noValidate
@@ -50,16 +53,7 @@ export function NameIt({ onMade }: { onMade: (made: Made) => void }) {
       }}
     >
       <h2>Which provider is it?</h2>
-      <div className="field">
-        <label htmlFor={select}>Provider</label>
-        <select id={select} className="input" value={recipe} onChange={(event) => choose(event.target.value)}>
-          {RECIPES.map(({ id, name: label }) => (
-            <option key={id} value={id}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </div>
+      <RecipeSelect value={recipe} onChoose={choose} />
       <Field
         label="Name, as people see it on the button"
         value={name}
@@ -78,22 +72,7 @@ export function NameIt({ onMade }: { onMade: (made: Made) => void }) {
         fault={isTried ? fault : undefined}
       />
       {realms.data && realms.data.length > 1 && (
-        <div className="stack-tight">
-          <strong aria-hidden="true">For whom</strong>
-          <Choices
-            legend="For whom"
-            value={realmId ?? ""}
-            onChoose={setRealm}
-            options={realms.data.map(({ id, name: label, purpose }) => ({
-              value: id,
-              label,
-              why:
-                purpose === "members"
-                  ? "People of the store, who sign in to this console."
-                  : "Shoppers, who sign in at a storefront.",
-            }))}
-          />
-        </div>
+        <RealmChoice realms={realms.data} value={realmId ?? ""} onChoose={setRealm} />
       )}
       {realms.error && <Problem error={realms.error} again={() => void realms.refetch()} />}
       {error !== undefined && <Problem error={error} />}
@@ -105,3 +84,40 @@ export function NameIt({ onMade }: { onMade: (made: Made) => void }) {
     </Form>
   );
 }
+
+function RecipeSelect({ value, onChoose }: { value: string; onChoose: (id: string) => void }) {
+  const select = useId();
+  return (
+    <div className="field">
+      <label htmlFor={select}>Provider</label>
+      <select id={select} className="input" value={value} onChange={(event) => onChoose(event.target.value)}>
+        {RECIPES.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+type RealmChoiceProps = { realms: readonly Realm[]; value: string; onChoose: (id: string) => void };
+
+const RealmChoice = ({ realms, value, onChoose }: RealmChoiceProps) => (
+  <div className="stack-tight">
+    <strong aria-hidden="true">For whom</strong>
+    <Choices
+      legend="For whom"
+      value={value}
+      onChoose={onChoose}
+      options={realms.map(({ id, name, purpose }) => ({
+        value: id,
+        label: name,
+        why:
+          purpose === "members"
+            ? "People of the store, who sign in to this console."
+            : "Shoppers, who sign in at a storefront.",
+      }))}
+    />
+  </div>
+);

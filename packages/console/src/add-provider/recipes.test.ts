@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { judgeAddress, RECIPES } from "./recipes.ts";
 
-test("a recipe's address is taken once the parts that are the reader's own are filled in", () => {
+test("a recipe's address is accepted when its example parts are replaced", () => {
   for (const { id, address } of RECIPES) {
     if (id === "other") continue;
     if (address.includes("<")) expect(judgeAddress(address), id).toMatch(/between/);
@@ -18,7 +18,7 @@ test.each([
   expect(judgeAddress(typed)).toMatch(fault);
 });
 
-test("a host alone will do, and so does a provider on this machine", () => {
+test("a host name is accepted, and so is a provider on this machine", () => {
   expect([judgeAddress("idp.example"), judgeAddress("http://localhost:4001")]).toEqual([
     undefined,
     undefined,

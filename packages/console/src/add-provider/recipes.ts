@@ -1,11 +1,11 @@
-/** Where the common providers have what we ask for. `example` stands for a part that is the reader's own. */
+/** Instructions for common providers. `example` in an address is a part that the reader replaces. */
 type Recipe = {
   id: string;
   name: string;
   address: string;
-  /** Where in its own pages a client is registered. */
+  /** The provider's page for registering a client. */
   where: string;
-  /** What to choose there. */
+  /** The options to choose on that page. */
   choose: string;
 };
 
@@ -59,7 +59,7 @@ export const RECIPES: readonly Recipe[] = [
   },
 ];
 
-/** Whether what was typed can be an address at all; the service reads the rest from it. */
+/** Checks the form of a typed address. The service checks the rest when it reads the address. */
 export function judgeAddress(typed: string): string | undefined {
   const text = typed.trim();
   if (text === "") return "Paste the provider’s address.";

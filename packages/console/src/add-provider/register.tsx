@@ -45,7 +45,7 @@ type CredentialsProps = { realmId: string; profile: Profile; onBack: () => void 
 export function Credentials({ realmId, profile, onBack }: CredentialsProps) {
   const admin = useAdmin();
   const queries = useQueryClient();
-  // What the provider has given is for the address that it was asked at.
+  // The client id and secret belong to the discovery URL that was shown when the step began.
   const [seen] = useState(profile);
   const [clientId, setClientId] = useState("");
   const [secret, setSecret] = useState("");

@@ -9,7 +9,7 @@ import { Screen } from "../parts/screen.tsx";
 import { useAdmin } from "../session/session.ts";
 import { CustomerItem } from "./customer-item.tsx";
 
-/** By e-mail where it looks like one, else by name. */
+/** Filters by e-mail if the text looks like one, else by name. */
 function filterOf(asked: string): string | undefined {
   const text = quoted(asked);
   if (text === "") return undefined;

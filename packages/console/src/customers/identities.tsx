@@ -5,7 +5,7 @@ import { Items } from "../parts/lists/items.tsx";
 import { Instant } from "../parts/text/instant.tsx";
 import { useAdmin } from "../session/session.ts";
 
-/** Who the customer is at the providers: whoever comes as one of these subjects is signed in as them. */
+/** The customer's subjects at the identity providers. A sign-on with such a subject signs the customer in. */
 export function Identities({ customerId }: { customerId: string }) {
   const admin = useAdmin();
   const query = useQuery({

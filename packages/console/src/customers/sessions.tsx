@@ -11,7 +11,7 @@ import { Problem } from "../parts/text/problem.tsx";
 import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
 
-/** Where the customer is signed in. Ending a session is felt by the shopper at the next click. */
+/** The customer's sessions. After the end of a session the shopper's next request is refused. */
 export function Sessions({ customer }: { customer: Customer }) {
   const admin = useAdmin();
   const can = useCan();
@@ -79,7 +79,10 @@ export function Sessions({ customer }: { customer: Customer }) {
   );
 }
 
-/** "Chrome 126 on Linux, from 203.0.113.0/24". Where a server of the storefront asks for the token, no browser is known. */
+/**
+ * "Chrome 126 on Linux, from 203.0.113.0/24". The browser is unknown if a server of the storefront redeemed
+ * the code.
+ */
 function deviceInWords({ browser, operating_system, network }: CustomerTokenEntry): string {
   const device = [browser, operating_system].filter(Boolean).join(" on ") || "no browser known";
   return network ? `${device}, from ${network}` : device;

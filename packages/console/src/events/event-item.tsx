@@ -1,4 +1,4 @@
-import type { Event } from "@latchkey/sdk/admin";
+import type { Event, EventData } from "@latchkey/sdk/admin";
 import { Link } from "wouter";
 import { Copy } from "../parts/forms/copy.tsx";
 import { Instant } from "../parts/text/instant.tsx";
@@ -10,7 +10,7 @@ const Said = ({ of: { before, name, after } }: { of: Sentence }) => (
   </>
 );
 
-/** What happened and who did it; opened, what it changed. */
+/** An event and its actor. Opened, it shows the changes and the details. */
 export function EventItem({ event }: { event: Event }) {
   const { data } = event;
   return (
@@ -34,27 +34,7 @@ export function EventItem({ event }: { event: Event }) {
         {data !== "(erased)" && data.withheld && (
           <p className="quiet">Parts of this event are shown to administrators alone.</p>
         )}
-        {data !== "(erased)" && data.changes && (
-          <div className="stack">
-            {Object.entries(data.changes).map(([member, change]) => (
-              <div key={member}>
-                <p>
-                  <strong>{member}</strong>
-                </p>
-                {change === "(changed)" ? (
-                  <p className="quiet">(changed)</p>
-                ) : (
-                  <dl className="diff">
-                    <dt className="diff-before">before</dt>
-                    <dd className="diff-before">{valueInWords(change.before)}</dd>
-                    <dt className="diff-after">after</dt>
-                    <dd className="diff-after">{valueInWords(change.after)}</dd>
-                  </dl>
-                )}
-              </div>
-            ))}
-          </div>
-        )}
+        {data !== "(erased)" && data.changes && <Changes of={data.changes} />}
         <dl className="facts small">
           <dt>When</dt>
           <dd>
@@ -92,3 +72,25 @@ export function EventItem({ event }: { event: Event }) {
     </details>
   );
 }
+
+const Changes = ({ of: changes }: { of: NonNullable<EventData["changes"]> }) => (
+  <div className="stack">
+    {Object.entries(changes).map(([member, change]) => (
+      <div key={member}>
+        <p>
+          <strong>{member}</strong>
+        </p>
+        {change === "(changed)" ? (
+          <p className="quiet">(changed)</p>
+        ) : (
+          <dl className="diff">
+            <dt className="diff-before">before</dt>
+            <dd className="diff-before">{valueInWords(change.before)}</dd>
+            <dt className="diff-after">after</dt>
+            <dd className="diff-after">{valueInWords(change.after)}</dd>
+          </dl>
+        )}
+      </div>
+    ))}
+  </div>
+);

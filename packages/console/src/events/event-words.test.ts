@@ -19,7 +19,7 @@ test.each([
   expect(eventInWords({ type, data: happened })).toEqual({ before, name, after });
 });
 
-test("who did it is named, or said what they are", () => {
+test("the actor is shown by name, or by kind", () => {
   expect(actorInWords({ type: "application_key", id: "1", name: "Shop" })).toEqual({
     before: "",
     name: "Shop",
@@ -37,11 +37,11 @@ test("who did it is named, or said what they are", () => {
   });
 });
 
-test("a value is one line, and none is said to be none", () => {
+test("a value is one line, and an absent value says so", () => {
   expect([null, "a", 5, ["a"]].map(valueInWords)).toEqual(["(none)", "a", "5", '["a"]']);
 });
 
-test("every kind of event makes the screens stale that show it", () => {
+test("every type of event marks the screens that show it as stale", () => {
   const types = KINDS.flatMap(({ value }) => value.split(",")).filter(Boolean);
   expect(types.length).toBeGreaterThan(8);
   for (const type of types) expect(staleAfter(type.replace("*", "updated")), type).toBeDefined();

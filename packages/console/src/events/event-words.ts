@@ -1,6 +1,6 @@
 import type { Event, EventData } from "@latchkey/sdk/admin";
 
-/** An event as a sentence: who did what to what. */
+/** Describes events in sentences. */
 const THINGS: Record<string, string> = {
   customer: "customer",
   customer_token: "session",
@@ -35,7 +35,9 @@ export const KINDS: readonly { value: string; label: string }[] = [
   { value: "integration.*,member.*", label: "Integrations and members" },
 ];
 
-/** A name is somebody's own and may turn round what stands beside it, so it is kept apart until it is shown. */
+/**
+ * A name may change the text direction of its surroundings, so it stays separate and is isolated on display.
+ */
 export type Sentence = { before: string; name: string; after: string };
 
 /** "Provider Company account updated". */
@@ -59,7 +61,10 @@ const nameOf = (resource: EventData["resource"]): string =>
       ? resource.reference
       : "";
 
-/** "Shop server (application key)", "the operator". A member is named by the id alone, so that an erasure leaves no name. */
+/**
+ * "Shop server (application key)", "the operator". A member is shown by id only, because events keep ids
+ * after an erasure.
+ */
 export function actorInWords({ type, id, name: given }: EventData["actor"]): Sentence {
   const kind = type.replaceAll("_", " ");
   const name = given ?? (type === "member" ? id : null);

@@ -44,7 +44,7 @@ export function Events() {
                 {label}
               </option>
             ))}
-            {/* The address may name any types. */}
+            {/* The URL may contain any types. */}
             {!KINDS.some(({ value }) => value === types) && <option value={types}>{types}</option>}
           </select>
         </div>

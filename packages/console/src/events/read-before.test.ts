@@ -23,7 +23,7 @@ function logOf(types: readonly string[], first = 1) {
 const numbers = ({ events }: { events: Event[] }) => events.map(({ sequence }) => Number(sequence));
 const down = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, at) => from - at);
 
-test("the newest come first, and each part goes on where the one before ended, to the first event", async () => {
+test("the newest events come first, and each call continues where the previous one ended", async () => {
   const log = logOf(Array(120).fill("customer.created"));
   const [one, two, three] = [
     await readBefore(log),
@@ -34,7 +34,7 @@ test("the newest come first, and each part goes on where the one before ended, t
   expect([one.before, two.before, three.before]).toEqual([71, 21, undefined]);
 });
 
-test("a log whose beginning is no longer kept ends there, also when little is left of it, or nothing", async () => {
+test("a log without its first events ends at the oldest kept event, even if few or none are left", async () => {
   const types = Array(1000).fill("customer.created");
   const few = await readBefore(logOf(types, 971));
   expect([numbers(few), few.before]).toEqual([down(1000, 971), undefined]);
@@ -44,7 +44,7 @@ test("a log whose beginning is no longer kept ends there, also when little is le
   expect(await readBefore(logOf([]))).toEqual({ events: [], before: undefined });
 });
 
-test("the last ones of a kind that is rare in a long log are found in few requests", async () => {
+test("the last events of a rare type in a long log are found in few requests", async () => {
   const types = Array(100_000).fill("customer_token.created");
   for (const at of [4, 5, 6, 70_000]) types[at - 1] = "store.updated";
   const log = logOf(types);
@@ -53,7 +53,7 @@ test("the last ones of a kind that is rare in a long log are found in few reques
   expect(log.asked()).toBeLessThan(30);
 });
 
-test("of a kind that comes in crowds, those next to the end come first, and none is left out", async () => {
+test("of a frequent type the last events come first, and none is left out", async () => {
   const types = Array(20_000).fill("customer_token.created");
   types.fill("sign_on.failed", 5000, 5300);
   const log = logOf(types);

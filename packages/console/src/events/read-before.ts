@@ -1,14 +1,15 @@
 import type { Admin, Event } from "@latchkey/sdk/admin";
 
 type Wanted = { types?: readonly string[] | undefined; filter?: string | undefined };
-/** `before`: where the part that comes after this one begins; undefined: there is nothing older. */
+/** `before`: the argument for the next call, which reads older events; undefined if there are none. */
 type Read = { events: Event[]; before: number | undefined };
 
 const PAGE = 50;
 
 /**
- * The newest events before a number, newest first. The service lists the oldest first, so a stretch before the number is read, and one
- * twice as long before that, until there are enough: of events that are rare in a long log, the last ones are found in few requests.
+ * Reads the newest events before a number, newest first. The service lists the oldest first, so the function
+ * reads a range before the number, then a range of twice the length before that, until it has enough. So it
+ * finds rare events in few requests.
  */
 export async function readBefore(
   { events: log }: { events: Pick<Admin["events"], "list"> },
@@ -25,7 +26,7 @@ export async function readBefore(
     const page = await log.list({ ...wanted, after: String(after), limit: PAGE });
     const isWhole = page.next === undefined || Number(page.next.after) >= end - 1;
     if (!isWhole && stretch > PAGE) {
-      // It has more than a page, and those next to its end are wanted first.
+      // The range has more events than a page, and its last events are needed first.
       stretch = PAGE;
       continue;
     }

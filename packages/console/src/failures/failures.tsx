@@ -35,7 +35,7 @@ function Groups() {
       const [statistics, failed, expired] = await Promise.all([
         readStatistics(admin, range),
         admin.signOns.list({ filter: "eq(outcome,failed)", limit: EXAMPLES }),
-        // A code that was never used has an outcome of its own, and all of those have one reason.
+        // A code that was never redeemed has its own outcome, `expired`, and all of these records have the same reason.
         admin.signOns.list({ filter: "eq(outcome,expired)", limit: 1 }),
       ]);
       return groupFailures(statistics, [...failed.data, ...expired.data]);

@@ -12,7 +12,7 @@ const entry = (profile_id: string | null, reasons: Record<string, number>) => ({
 const record = (reference: string, reason: string, profile_id: string) =>
   ({ reference, reason, profile_id }) as SignOn;
 
-test("failures are added up by reason and provider, what fails most first, with a record that explains the reason", () => {
+test("failures are summed by reason and provider, the largest first, with a record that explains the reason", () => {
   const statistics = {
     data: [
       entry("a", { "claims.email": 2, "id_token.aud": 1 }),
@@ -32,7 +32,7 @@ test("failures are added up by reason and provider, what fails most first, with 
   expect(groups.map(({ example }) => example?.reference)).toEqual(["two", undefined, "one", undefined]);
 });
 
-test("a provider has the name of its own records, also where another one's explains the reason", () => {
+test("a provider has the name in its own records, even if another provider's record explains the reason", () => {
   const statistics = {
     data: [entry("gone", { "id_token.exp": 2 }), entry("other", { "id_token.exp": 1 })],
   } as unknown as SignOnStatistics;

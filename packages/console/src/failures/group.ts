@@ -4,14 +4,16 @@ import type { SignOn, SignOnStatistics } from "@latchkey/sdk/admin";
 export type Group = {
   reason: string;
   profileId: string | null;
-  /** As its latest record has it: of a provider that was removed, nobody else knows it. */
+  /** From the latest record, because the name of a removed provider is only in records. */
   profileName: string | null | undefined;
   count: number;
-  /** One with this reason, of any provider, which says in words what it means; undefined where none is among the latest. */
+  /**
+   * A record with this reason, of any provider, which explains the reason; undefined if `latest` has none.
+   */
   example: SignOn | undefined;
 };
 
-/** What fails most comes first. `latest`: records to take the words from. */
+/** The largest group comes first. `latest`: records that explain the reasons. */
 export function groupFailures({ data }: SignOnStatistics, latest: readonly SignOn[]): Group[] {
   const groups = new Map<string, Group>();
   for (const { profile_id: profileId, reasons } of data)

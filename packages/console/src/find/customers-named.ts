@@ -6,7 +6,10 @@ export const named = (words: string): string => `${ANYWHERE}${words}*)`;
 const ANYWHERE = "like(name,*";
 const AT_THE_BEGINNING = "like(name,";
 
-/** In a store with too many customers to look at the whole of each name, an index still finds those that begin with the words. */
+/**
+ * Searches names that contain the words. In a store with too many customers, searches names that begin with
+ * the words, by index.
+ */
 export async function listCustomers(
   { customers }: { customers: Pick<Admin["customers"], "list"> },
   query: ListQuery,

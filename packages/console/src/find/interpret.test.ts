@@ -26,10 +26,10 @@ test.each([
   ["Ursulina", { kind: "words", words: "Ursulina" }],
   ["A-1", { kind: "words", words: "A-1" }],
   ["  ", undefined],
-])("%s is what it looks like", (typed, meant) => {
+])("%s is interpreted by its form", (typed, meant) => {
   expect(interpret(typed)).toEqual(meant);
 });
 
-test("no text can end the filter's condition, or stand for others", () => {
+test("no text can end the filter's condition, or act as a pattern", () => {
   expect(quoted("a):eq(name,b)*")).toBe("a) :eq(name,b)");
 });

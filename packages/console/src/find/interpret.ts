@@ -1,15 +1,15 @@
-/** What somebody may have been told on the telephone, and what it is. */
+/** The meaning of a search text, which may have been heard on the telephone. */
 export type Meant =
   | { kind: "email"; email: string }
   | { kind: "id"; id: string }
   | { kind: "client_id"; clientId: string }
-  /** `reference`: what these words are as one, where they can be one. */
+  /** `reference`: the words read as a reference, if they have its form. */
   | { kind: "words"; words: string; reference?: string };
 
 /**
- * References are eight characters of Crockford's Base32: there is no O, I, L or U in them, and whoever hears or writes one of those
- * means 0 or 1 (U is nobody's). Dashes, spaces and the case make no difference. Michelle, John Hill and the customer number 10482217 can
- * all be one, so that is looked for beside the names.
+ * A reference has eight characters of Crockford's Base32, without O, I, L and U. O is read as 0, I and L as
+ * 1; text with a U is no reference. Dashes, spaces and case do not matter. "Michelle", "John Hill" and the
+ * number 10482217 have the form of a reference too, so the search looks for a reference and for names.
  */
 export function interpret(typed: string): Meant | undefined {
   const text = typed.trim();
@@ -31,5 +31,5 @@ export function interpret(typed: string): Meant | undefined {
   };
 }
 
-/** As a value in a filter: `):` would end its condition, and `*` stands for any text. */
+/** Escapes a value of a filter: `):` would end the condition, and `*` would match any text. */
 export const quoted = (text: string): string => text.replaceAll("):", ") :").replaceAll("*", " ").trim();

@@ -2,7 +2,7 @@ import { type Admin, ApiError, type EventQuery, type ListQuery } from "@latchkey
 import { expect, test } from "vitest";
 import { look } from "./look.ts";
 
-/** Only what is asked of it is there; everything else is empty, or nowhere. */
+/** An `Admin` with the given parts. Other lists are empty, and other ids are 404. */
 function adminWith(given: { [Part in keyof Admin]?: object }): Admin {
   const nowhere = async () => {
     throw new ApiError("customer_not_found", "There is none.", { status: 404 });
@@ -14,7 +14,7 @@ function adminWith(given: { [Part in keyof Admin]?: object }): Admin {
 
 const ID = "01890000-0000-7000-8000-000000000000";
 
-test("a client id finds its key with one question, however many keys there are", async () => {
+test("a client id finds its key with one request, for any number of keys", async () => {
   const list = async ({ filter }: ListQuery) => ({
     data: filter === "eq(client_id,lkid_249)" ? [{ id: "249" }] : [],
   });
@@ -25,7 +25,7 @@ test("a client id finds its key with one question, however many keys there are",
   expect(found.keys.map(({ id }) => id)).toEqual(["249"]);
 });
 
-test("a customer's id finds what happened to them, too, the newest first", async () => {
+test("a customer's id also finds the customer's events, newest first", async () => {
   const customer = { id: ID, name: "Ada" };
   const happened = [
     { id: "created", sequence: "3" },
@@ -42,7 +42,7 @@ test("a customer's id finds what happened to them, too, the newest first", async
   expect(found.events.map(({ id }) => id)).toEqual(["updated", "created"]);
 });
 
-test("of what has happened to a thing very often, the latest is found", async () => {
+test("a subject with very many events shows the latest events", async () => {
   const all = Array.from({ length: 300 }, (_, at) => ({ id: `e${at + 1}`, sequence: `${at + 1}` }));
   const list = async ({ filter, after = "0", limit = 25 }: EventQuery) => {
     if (filter?.startsWith("eq(request_id")) return { data: [] };
@@ -54,7 +54,7 @@ test("of what has happened to a thing very often, the latest is found", async ()
   expect(found.events.map(({ id }) => id)).toEqual(Array.from({ length: 20 }, (_, at) => `e${300 - at}`));
 });
 
-test("where names are too many to be searched, a reference is found all the same, and names that begin so", async () => {
+test("with too many names to search, a reference and names that begin with the words are found", async () => {
   const list = async ({ filter }: ListQuery) => {
     if (filter === "like(name,*ada*)") throw new ApiError("filter_too_wide", "Too many.", { status: 422 });
     const [id] = { "like(name,ada*)": ["named"], "eq(external_ref,ada)": ["referred"] }[filter ?? ""] ?? [];

@@ -41,7 +41,9 @@ export async function look(admin: Admin, meant: Meant): Promise<Found> {
   }
 }
 
-/** Records know addresses by a digest alone, so somebody who never became a customer is found, too. */
+/**
+ * Searches sign-on records by the digest of the address, which also finds people who never became customers.
+ */
 async function byEmail(admin: Admin, email: string): Promise<Found> {
   const [customers, signOns] = await Promise.all([
     admin.customers.list({ filter: `eq(email,${email})`, limit: MOST }),
@@ -51,7 +53,7 @@ async function byEmail(admin: Admin, email: string): Promise<Found> {
   return { ...NOTHING, customers: customers.data, signOns: distinct([...signOns, ...theirs]) };
 }
 
-/** Nobody reads from an id what it is of, so everything that it may be is asked for. */
+/** An id does not show its type of resource, so the function requests every type. */
 async function byId(admin: Admin, id: string): Promise<Found> {
   const [signOn, customer, key, failedIn, changedIn, happenedTo] = await Promise.all([
     orNone(admin.signOns.get(id)),
@@ -63,7 +65,7 @@ async function byId(admin: Admin, id: string): Promise<Found> {
   ]);
   const customers = customer ? [customer.data] : [];
   const signOns = signOn ? [signOn.data] : [...failedIn, ...(await signOnsOf(admin, customers))];
-  // What happened to a sign-on is on its own screen.
+  // The screen of a sign-on shows its events.
   const events = [...changedIn.data, ...(signOn ? [] : happenedTo)];
   return { signOns: distinct(signOns), customers, keys: key ? [key.data] : [], events: distinct(events) };
 }
@@ -71,7 +73,7 @@ async function byId(admin: Admin, id: string): Promise<Found> {
 const keysBy = async (admin: Admin, filter: string): Promise<ApplicationKey[]> =>
   (await admin.applicationKeys.list({ filter, limit: MOST })).data;
 
-/** The newest first. Most things have so few events that one page has them all. */
+/** The events of a subject, newest first. For most subjects one page contains them all. */
 async function eventsOf(admin: Admin, subject: string): Promise<Event[]> {
   const wanted = { filter: `eq(subject,${subject})` };
   const { data, next } = await admin.events.list({ ...wanted, limit: 100 });

@@ -10,7 +10,7 @@ import { type Load, loaded } from "./loaded.ts";
 import { NotHere } from "./not-here.tsx";
 import { insteadOfScreen, Unshown } from "./unshown.tsx";
 
-/** Every screen is a file of its own, loaded when one goes there. */
+/** Every screen is a separate file, loaded when it is first opened. */
 const screens: [path: string, load: Load][] = [
   [SCREENS.home, async () => (await import("../home/home.tsx")).Home],
   [SCREENS.find, async () => (await import("../find/find.tsx")).Find],
@@ -31,14 +31,14 @@ const screens: [path: string, load: Load][] = [
   [SCREENS.settings, async () => (await import("../settings/settings.tsx")).Settings],
 ];
 
-/** As the SDK has it, which asks for nothing else. */
+/** The form of ids that the SDK accepts. */
 const isId = (text: string | undefined): boolean => /^[\w-]+$/.test(text ?? "");
 
 export function Console() {
   const session = useMaybeSession();
   const [path] = useLocation();
   const [refused, setRefused] = useState<unknown>();
-  // Whoever signs in after that, and out again, is somebody else.
+  // The refusal concerns the previous person only.
   if (session && refused !== undefined) setRefused(undefined);
   if (path === SCREENS.signedIn) return <SignedIn onRefused={setRefused} />;
   if (!session) return <SignIn refused={refused} />;

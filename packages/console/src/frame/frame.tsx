@@ -10,7 +10,7 @@ import { useLiveEvents } from "./live.ts";
 import { loaded } from "./loaded.ts";
 import { insteadOfContinue, Unshown } from "./unshown.tsx";
 
-/** With its dialog, which most visits never need. */
+/** Loaded on use, because most visits do not need the dialog. */
 const loadContinue = async () => (await import("../session/continue.tsx")).Continue;
 
 const GROUPS = [
@@ -42,7 +42,7 @@ const GROUPS = [
   },
 ] as const;
 
-/** What stands around every screen: where one can go, and who one is. */
+/** The frame of every screen: the menu, and the signed-in person. */
 export function Frame({ children }: { children: ReactNode }) {
   const [isOpen, setOpen] = useState(false);
   const [path] = useLocation();
@@ -50,7 +50,7 @@ export function Frame({ children }: { children: ReactNode }) {
   const isOver = useEnd();
   useLiveEvents(!isOver);
   useRenewal(!isOver);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: going somewhere closes the menu
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new path closes the menu
   useEffect(() => setOpen(false), [path]);
   useTop();
   return (
@@ -116,10 +116,15 @@ export function Frame({ children }: { children: ReactNode }) {
   );
 }
 
-/** The screen that one is at does not come again, and the link that was chosen is gone with its menu. */
+/**
+ * For a link to the current screen, which is not drawn again, while the chosen link disappears with the menu.
+ */
 const focusHeading = () => document.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
 
-/** Going on begins at the top, which wouter tells of by this event; going back, the browser finds the place again by itself. */
+/**
+ * Scrolls to the top after a navigation, which wouter announces by this event. For Back the browser restores
+ * the position.
+ */
 function useTop(): void {
   useEffect(() => {
     const toTop = () => scrollTo(0, 0);
@@ -128,7 +133,7 @@ function useTop(): void {
   }, []);
 }
 
-/** A screen below another keeps the other's place marked. */
+/** A screen below another marks the other's link as current. */
 function isAt(path: string, to: string): boolean {
   if (path.startsWith("/sign-ons/")) return to === "/find";
   if (path.startsWith("/realms/")) return to === "/providers";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { gather } from "./gather.ts";
 
-test("what comes while the first is dealt with, or rested after, is dealt with together, each once", async () => {
+test("values noted during the handler or the pause are handled together, without duplicates", async () => {
   const dealt: string[][] = [];
   let turn = Promise.withResolvers<void>();
   const next = async () => {
@@ -32,7 +32,7 @@ test("what comes while the first is dealt with, or rested after, is dealt with t
   expect(dealt.slice(2)).toEqual([["d"]]);
 });
 
-test("a rest is told how long what went before it took", async () => {
+test("the pause gets the duration of the handler before it", async () => {
   let nowMs = 1000;
   const { promise: rested, resolve } = Promise.withResolvers<number>();
   const note = gather<string>(

@@ -1,7 +1,8 @@
 /**
- * Hands over what was noted, each thing once: the first at once, and what comes meanwhile together, when that is dealt with and a rest is
- * over. A busy store has more events than screens can ask questions, and each question takes from the store's limit. The rest is told how
- * long the dealing took: one that was long, as a hundred pages of keys are, is worth a longer one.
+ * Passes noted values on without duplicates: the first at once, later ones together when the handler has
+ * finished and a pause is over. A busy store has more events than screens can send requests, and each request
+ * counts against the store's limit. `rest` gets the handler's duration, so that the pause after a long
+ * handler is longer.
  */
 export function gather<T>(
   deal: (noted: readonly T[]) => Promise<unknown>,

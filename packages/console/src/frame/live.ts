@@ -4,8 +4,9 @@ import { noteRefusal, refreshSession, useSession } from "../session/session.ts";
 import { gather } from "./gather.ts";
 
 /**
- * Follows the store's events while the window can be seen, and marks what they changed as stale, so that screens show it without
- * asking again and again. A window that is hidden closes its stream and takes up where it left off.
+ * Follows the store's events while the window is visible, and marks changed queries as stale, so that screens
+ * need not poll. A hidden window closes its stream, and continues from the same event when it is visible
+ * again.
  */
 const STALE: [prefix: string, key: string][] = [
   ["customer_token.", "tokens"],
@@ -20,12 +21,12 @@ const STALE: [prefix: string, key: string][] = [
   ["member.", "members"],
 ];
 
-/** What an event makes stale, beside the log itself. */
+/** The query key that an event makes stale, in addition to the log. */
 export const staleAfter = (type: string): string | undefined =>
   STALE.find(([prefix]) => type.startsWith(prefix))?.[1];
 
 const AGAIN_MS = 5000;
-/** However much happens, screens ask anew once in this time at most, and are at it for a fifth of the time at most. */
+/** Screens fetch again at most once in this time, and spend at most a fifth of the time fetching. */
 const ASK_EVERY_MS = 1000;
 const restMs = (tookMs: number): number => Math.max(ASK_EVERY_MS, 4 * tookMs);
 
@@ -34,7 +35,7 @@ export function useLiveEvents(isOn: boolean): void {
   const queries = useQueryClient();
   useEffect(() => {
     if (!isOn) return;
-    // Not where the log ends by now: what happened since a screen was read would be in neither.
+    // Begins at the head from before the first screen, not at the current end: events in between would be missed.
     let after = head;
     let ending: AbortController | undefined;
     const note = gather<string>(
@@ -49,7 +50,7 @@ export function useLiveEvents(isOn: boolean): void {
             note(event.type);
           }
         } catch (error) {
-          // Many screens ask nothing by themselves: whoever is signed out from outside is told so before they type on.
+          // Many screens send no requests by themselves, so the stream reports that the session was ended elsewhere.
           if (!signal.aborted) noteRefusal(error);
         }
         await rest(AGAIN_MS, signal);
@@ -70,7 +71,7 @@ export function useLiveEvents(isOn: boolean): void {
   }, [admin, head, queries, isOn]);
 }
 
-/** Also what Find has found, which may be any of it. */
+/** Also marks the results of Find, which may contain any resource. */
 async function markStale(queries: QueryClient, types: readonly string[]): Promise<void> {
   const keys = new Set(["events", "find", ...types.flatMap((type) => staleAfter(type) ?? [])]);
   if (types.some((type) => /^(member|application_key|store)\.updated$/.test(type)))

@@ -5,8 +5,8 @@ export type Load = () => Promise<ComponentType>;
 const made = new Map<Load, ComponentType>();
 
 /**
- * What is in a file of its own, loaded when it is first shown. React keeps the failure of what could not be loaded for good: such a thing
- * is made anew when it is asked for again.
+ * A component in a separate file, loaded when it is first shown. React remembers a failed load for ever, so
+ * the next request creates the component again.
  */
 export function loaded(load: Load): ComponentType {
   const known = made.get(load);

@@ -5,8 +5,9 @@ import { Screen } from "../parts/screen.tsx";
 type Props = { children: () => ReactNode; instead: (acts: ReactNode) => ReactNode };
 
 /**
- * Stands in for what is in a file that could not be loaded. A file's name has a hash of what is in it, so a service that was upgraded
- * since the page was opened no longer has it; and React takes everything off the window for what nobody catches.
+ * Replaces a component whose file could not be loaded. File names contain a hash, so after an upgrade of the
+ * service an open page may request a file that no longer exists. React would remove the whole page for an
+ * uncaught error.
  */
 export class Unshown extends Component<Props, { isUnshown: boolean }> {
   override state = { isUnshown: false };
@@ -43,8 +44,8 @@ export const insteadOfScreen = (acts: ReactNode) => (
 );
 
 /**
- * Above the screen, as the window would be that it stands in for: a screen may be long, and this must be seen. At the end of the page:
- * a window that is open lets nothing be pressed that was there before it.
+ * Shown above the screen, as the dialog would be, because a screen may be long. Added at the end of the page,
+ * because an open dialog blocks everything that was in the page before it.
  */
 export const insteadOfContinue = (acts: ReactNode) =>
   createPortal(

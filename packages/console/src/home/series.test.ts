@@ -27,7 +27,7 @@ const statistics = {
   },
 };
 
-test("every step has its place, also one without sign-ons; providers are added up", () => {
+test("every step has a bucket, even without sign-ons; providers are summed", () => {
   const series = seriesOf(statistics);
   expect(series.map(({ signedIn, unfinished, failed }) => [signedIn, unfinished, failed])).toEqual([
     [0, 0, 0],
@@ -38,7 +38,7 @@ test("every step has its place, also one without sign-ons; providers are added u
   expect(totalOf(series)).toEqual({ signedIn: 5, unfinished: 2, failed: 1 });
 });
 
-test("what a provider took is that of its last step with sign-ons", () => {
+test("latestMs is the value of the last step with sign-ons", () => {
   expect([latestMs(statistics, "a"), latestMs(statistics, "b"), latestMs(statistics, "c")]).toEqual([
     120,
     null,

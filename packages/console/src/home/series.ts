@@ -1,6 +1,6 @@
 import type { SignOnStatistics } from "@latchkey/sdk/admin";
 
-/** Sign-ons of all providers, step by step, also where there were none. */
+/** The sign-ons of all providers in a time step. Steps without sign-ons are included. */
 type Bucket = { from: number; signedIn: number; unfinished: number; failed: number };
 
 const STEP_MS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
@@ -31,7 +31,7 @@ export function totalOf(buckets: readonly Bucket[]): Omit<Bucket, "from"> {
   return { signedIn: sum("signedIn"), unfinished: sum("unfinished"), failed: sum("failed") };
 }
 
-/** How long a provider took at most for 19 of 20, in the last step in which somebody came through it. */
+/** The provider's 95th percentile in the latest step with sign-ons. */
 export const latestMs = ({ data }: SignOnStatistics, profileId: string): number | null =>
   data.findLast(({ profile_id, idp_ms }) => profile_id === profileId && idp_ms.p95 !== null)?.idp_ms.p95 ??
   null;

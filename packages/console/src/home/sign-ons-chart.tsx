@@ -2,7 +2,7 @@ import type { SignOnStatistics } from "@latchkey/sdk/admin";
 import { exactly } from "../parts/text/instants.ts";
 import { seriesOf, totalOf } from "./series.ts";
 
-/** Sign-ons by outcome over time: what failed stands on top, where it shows. */
+/** Sign-ons by outcome over time, with failures at the top of each bar. */
 export function SignOnsChart({ statistics }: { statistics: SignOnStatistics }) {
   const series = seriesOf(statistics);
   const { signedIn, unfinished, failed } = totalOf(series);

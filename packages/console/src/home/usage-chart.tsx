@@ -1,7 +1,7 @@
 import type { StoreUsage } from "@latchkey/sdk/admin";
 import { servedLately, totalsOf } from "../parts/charts/usage.ts";
 
-/** Requests a second against the store's limit. The last second on the right is still being counted. */
+/** Requests per second against the store's limit. The last second on the right is incomplete. */
 export function UsageChart({ usage }: { usage: StoreUsage }) {
   const totals = totalsOf(usage);
   const limit = usage.rate_limit;
@@ -28,7 +28,7 @@ export function UsageChart({ usage }: { usage: StoreUsage }) {
           const yes = ((asked - no) / top) * 100;
           const bad = (no / top) * 100;
           return (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a place on the axis
+            // biome-ignore lint/suspicious/noArrayIndexKey: the index is the position on the axis
             <g key={at}>
               <rect className="chart-good" x={at + 0.1} width={0.8} y={100 - yes} height={yes} />
               {bad > 0 && (

@@ -13,11 +13,11 @@ test.each([
   [[provider("A", "up"), provider("B", "down")], "Some shoppers cannot sign in."],
   [[provider("A", "down"), provider("B", "down")], "Shoppers cannot sign in."],
   [[provider("A", "up"), provider("B", "unknown")], "Shoppers can sign in, as far as is known."],
-])("the verdict goes by the providers that are used (%#)", (providers, says) => {
+])("the verdict depends on the enabled providers (%#)", (providers, says) => {
   expect(verdictOf(providers).says).toBe(says);
 });
 
-test("one that is disabled, or not finished, neither helps nor harms", () => {
+test("a disabled or unfinished provider does not change the verdict", () => {
   const idle = [
     provider("B", "down", { enabled: false }),
     provider("C", "down", { client_id: UNREGISTERED }),
@@ -26,12 +26,12 @@ test("one that is disabled, or not finished, neither helps nor harms", () => {
   expect(verdictOf(idle).says).toBe("Nobody can sign in through a provider yet.");
 });
 
-test("those that do not answer are named, and those that nobody has asked", () => {
+test("the verdict names providers that are down, and providers with unknown health", () => {
   expect(verdictOf([provider("A", "up"), provider("B", "unknown")]).because).toBe("B was not asked lately.");
   expect(verdictOf([provider("A", "down"), provider("B", "down")]).because).toBe("A and B do not answer.");
 });
 
-test("of many, those that do not answer are among the few that are shown", () => {
+test("of many providers the ones that are down are shown first", () => {
   const many = ["up", "unknown", "degraded", "up", "down"].map((status, at) => provider(`P${at}`, status));
   const idle = provider("Off", "down", { enabled: false });
   expect(toLookAt([idle, ...many], 4).map(({ name }) => name)).toEqual(["P4", "P2", "Off", "P0"]);

@@ -1,7 +1,7 @@
 import type { Provider } from "../parts/profiles.ts";
 import { stateOf, UNREGISTERED } from "../parts/profiles.ts";
 
-/** Whether shoppers can sign in now, in one sentence, from what is known of the providers. */
+/** A sentence that says whether shoppers can sign in now, from the health of the providers. */
 type Verdict = { says: string; because: string };
 
 export function verdictOf(providers: readonly Provider[]): Verdict {
@@ -42,13 +42,16 @@ export function verdictOf(providers: readonly Provider[]): Verdict {
   };
 }
 
-/** As long as nothing is known, in as many lines as the verdict will mostly take, so that nothing jumps. */
+/**
+ * Shown until the providers are loaded. It has as many lines as most verdicts, so that the layout does not
+ * jump.
+ */
 export const noVerdict = (isFailed: boolean): Verdict => ({
   says: "Can shoppers sign in?",
   because: isFailed ? "That could not be found out." : "Looking at the providers…",
 });
 
-/** Those to look at, however many there are: what does not answer first, then what may not. */
+/** The providers that need attention most: first the ones in a bad state, then the ones with a warning. */
 export const toLookAt = (providers: readonly Provider[], most: number): Provider[] =>
   providers.toSorted((one, other) => weightOf(other) - weightOf(one)).slice(0, most);
 

@@ -19,7 +19,7 @@ const STATUS: Record<IntegrationDelivery["status"], { tone: Tone; word: string }
   failed: { tone: "bad", word: "Failed" },
 };
 
-/** What was sent, and what the receiver answered, the latest first. */
+/** Deliveries and the receiver's answers, the latest first. */
 export function Deliveries({ of: { id, enabled } }: { of: Integration }) {
   const admin = useAdmin();
   const query = useListed(

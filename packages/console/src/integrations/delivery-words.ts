@@ -6,7 +6,7 @@ const GIVEN_UP: Record<NonNullable<IntegrationDelivery["reason"]>, string> = {
   event_forgotten: "Given up: its event is no longer kept, so there is nothing to send.",
 };
 
-/** Why no attempt comes by itself; undefined where one does, or it was delivered. */
+/** Why there is no further attempt; undefined if there is one, or if the message was delivered. */
 export function whyNoMore(
   { status, reason }: Pick<IntegrationDelivery, "status" | "reason">,
   isEnabled: boolean,

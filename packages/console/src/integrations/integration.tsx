@@ -80,7 +80,6 @@ function Acts({ integration }: { integration: Integration }) {
   const admin = useAdmin();
   const can = useCan();
   const queries = useQueryClient();
-  const [, go] = useLocation();
   const [isDeleting, setDeleting] = useState(false);
   const [tested, setTested] = useState<IntegrationTest>();
   const showSecret = useSecretOnce();
@@ -90,7 +89,7 @@ function Acts({ integration }: { integration: Integration }) {
     await act();
     await stale();
   });
-  // It does not wait until everything is read anew: the button would be disabled till then, and could not take the focus back.
+  // Does not wait for the refetch: the button would stay disabled, and could not take the focus back.
   const rotating = useAct(async () => {
     const { data } = await admin.integrations.rotate(integration.id);
     showSecret({
@@ -148,23 +147,32 @@ function Acts({ integration }: { integration: Integration }) {
       </div>
       {!can("administer") && <NotOffered act="administer" />}
       <div aria-live="polite">{tested && <Attempt attempt={tested.attempt} />}</div>
-      {isDeleting && (
-        <ConfirmByName
-          title={`Delete ${integration.name}?`}
-          name={integration.name}
-          what="integration’s name"
-          act="Delete the integration"
-          onClose={() => setDeleting(false)}
-          onConfirm={async () => {
-            await admin.integrations.delete(integration.id);
-            say(`${integration.name} is deleted.`);
-            go("/integrations");
-            await stale();
-          }}
-        >
-          <p>Its deliveries go with it, also those that still wait to be sent.</p>
-        </ConfirmByName>
-      )}
+      {isDeleting && <DeleteIntegration integration={integration} onClose={() => setDeleting(false)} />}
     </section>
+  );
+}
+
+type DeleteProps = { integration: Integration; onClose: () => void };
+
+function DeleteIntegration({ integration: { id, name }, onClose }: DeleteProps) {
+  const admin = useAdmin();
+  const queries = useQueryClient();
+  const [, go] = useLocation();
+  return (
+    <ConfirmByName
+      title={`Delete ${name}?`}
+      name={name}
+      what="integration’s name"
+      act="Delete the integration"
+      onClose={onClose}
+      onConfirm={async () => {
+        await admin.integrations.delete(id);
+        say(`${name} is deleted.`);
+        go("/integrations");
+        await queries.invalidateQueries({ queryKey: ["integrations"] });
+      }}
+    >
+      <p>Its deliveries go with it, also those that still wait to be sent.</p>
+    </ConfirmByName>
   );
 }

@@ -56,7 +56,7 @@ export function RotateKey({ value: key, onClose }: Props) {
   );
 }
 
-/** What tokens that are out may do follows, too: a role is looked up at each request. */
+/** Changes the role of existing tokens too, because the service reads the role at each request. */
 export function ChangeKeyRole({ value: key, onClose }: Props) {
   const admin = useAdmin();
   const queries = useQueryClient();

@@ -4,7 +4,7 @@ import { type Share, sharesOf } from "./shares.ts";
 const classOf = ({ colour }: Share) => (colour ? `share-${colour}` : "share-pool");
 const rate = (value: number) => value.toFixed(value > 0 && value < 10 ? 1 : 0);
 
-/** One bar of the store's limit: pale what is reserved, full what is used of it now. */
+/** The store's limit as a bar: reserved rates in pale colours, their current use in full colours. */
 export function Floors({ usage }: { usage: StoreUsage }) {
   const shares = sharesOf(usage);
   const whole = usage.rate_limit || 1;

@@ -5,7 +5,7 @@ import { ChangeKeyRole, DeleteKey, RotateKey } from "./change-key.tsx";
 
 type Props = { value: ApplicationKey; onDeleted?: () => void };
 
-/** What can be done with a key, in the list and on its own screen. */
+/** The buttons of a key, in the list and on its own screen. */
 export function KeyActs({ value: key, onDeleted }: Props) {
   const [open, setOpen] = useState<"role" | "rotate" | "delete">();
   const close = () => setOpen(undefined);

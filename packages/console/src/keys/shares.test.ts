@@ -20,13 +20,13 @@ const usage = (keys: StoreUsage["keys"], more: Partial<StoreUsage> = {}): StoreU
   ...more,
 });
 
-test("floors stand side by side, the largest first, and what all share comes last: together the limit", () => {
+test("reserved rates come first, the largest first, then the shared pool; together they are the limit", () => {
   const shares = sharesOf(usage([key("small", 10, [0]), key("large", 40, [0]), key("none", 0, [0])]));
   expect(shares.map(({ name }) => name)).toEqual(["large", "small", "Shared by all"]);
   expect(shares.reduce((sum, { reserved }) => sum + reserved, 0)).toBe(100);
 });
 
-test("use fills a key's own floor first; what is above it comes from the pool, and what was refused from nowhere", () => {
+test("use fills a key's reserved rate first, then the pool; refused requests do not count", () => {
   const shares = sharesOf(
     usage([key("busy", 10, [30, 30], [5, 5]), key("free", 0, [4, 4])], {
       other_keys: { count: 2, asked: [2, 2], refused: [0, 0] },

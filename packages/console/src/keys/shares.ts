@@ -1,14 +1,17 @@
 import type { ApplicationKey, StoreUsage } from "@latchkey/sdk/admin";
 import { servedLately } from "../parts/charts/usage.ts";
 
-/** The store's limit as one bar: each key's floor beside the other, what nobody reserved at the end, and the use of each on top. */
+/**
+ * A part of the bar of the store's limit: a key's reserved rate or, at the end, the shared pool, with its
+ * use.
+ */
 export type Share = {
   id: string;
   name: string;
-  /** 1 to 6: which colour; undefined for the shared pool. */
+  /** The number of the colour, 1 to 6; undefined for the shared pool. */
   colour: number | undefined;
   reserved: number;
-  /** Served per second: within the floor, or, for the pool, above all floors together. */
+  /** Requests served per second: within the reserved rate or, for the pool, above all reserved rates. */
   used: number;
 };
 

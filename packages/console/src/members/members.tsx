@@ -46,7 +46,7 @@ export function Members() {
   );
 }
 
-/** The address to send to people, once there is a realm for them with a provider. */
+/** The URL to send to members, if there is a realm for members with a provider. */
 function WayIn() {
   const admin = useAdmin();
   const { store } = useSession();

@@ -1,7 +1,7 @@
 import { type Act, whyNot } from "../session/can.ts";
 import { useSession } from "../session/session.ts";
 
-/** Stands where an act would be, for a role that may not do it. */
+/** Shown in place of a button, for a role that may not use it. */
 export function NotOffered({ act }: { act: Act }) {
   const { role } = useSession();
   return <p className="quiet small">{whyNot(role, act)}</p>;

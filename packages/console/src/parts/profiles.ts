@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useAdmin } from "../session/session.ts";
 import type { Tone } from "./text/pill.tsx";
 
-/** A provider with the realm that it lets people into. */
+/** A provider and its realm. */
 export type Provider = Profile & { links: ProfileLinks; realm: Realm };
 
 async function readProviders(admin: Admin): Promise<Provider[]> {
@@ -23,10 +23,10 @@ export function useProviders() {
   });
 }
 
-/** A client id that stands for none yet, until the provider's administrator has given one. */
+/** A placeholder until the provider's administrator has given a client id. */
 export const UNREGISTERED = "not-registered-yet";
 
-/** One that is not finished is gone on with; what there is to do with it is there. */
+/** The path of a provider: the screen to finish it, if its client is not registered, else its own screen. */
 export const pathOf = ({ id, client_id, realm }: Provider): string =>
   client_id === UNREGISTERED
     ? `/providers/add?realm=${realm.id}&profile=${id}`

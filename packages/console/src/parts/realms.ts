@@ -2,7 +2,7 @@ import type { Realm } from "@latchkey/sdk/admin";
 import { useQuery } from "@tanstack/react-query";
 import { useAdmin } from "../session/session.ts";
 
-/** All of them, however many pages: the one that is looked for may be on the last. */
+/** Reads all pages, because any page may have the wanted realm. */
 export function useRealms() {
   const admin = useAdmin();
   return useQuery({
@@ -15,6 +15,6 @@ export function useRealms() {
   });
 }
 
-/** Whether a realm lets people of the store into the console, and not shoppers into the shop. */
+/** Whether the realm is for members, not for customers. */
 export const useIsForMembers = (realmId: string): boolean =>
   useRealms().data?.find(({ id }) => id === realmId)?.purpose === "members";

@@ -5,9 +5,9 @@ type Props = {
   title: string;
   lead?: ReactNode;
   actions?: ReactNode;
-  /** Where one comes from. */
+  /** A link to the parent screen. */
   crumb?: { to: string; label: string };
-  /** What the heading shows, where that is more than its text. */
+  /** The content of the heading, if it differs from `title`. */
   heading?: ReactNode;
   children: ReactNode;
 };
@@ -15,8 +15,9 @@ type Props = {
 let isFirst = true;
 
 /**
- * A screen's heading gets the focus when one comes to it, so that it is read out; not on the first one, which the browser reads, and not
- * where a field of the screen has taken it (`autoFocus`). Before the screen can be seen: later it would take it from what was pressed.
+ * A screen focuses its heading, so that screen readers announce it, unless it is the first screen, which the
+ * browser announces, or a field has `autoFocus`. It does so before paint; later it could take the focus from
+ * an element that was just pressed.
  */
 export function Screen({ title, lead, actions, crumb, heading, children }: Props) {
   const top = useRef<HTMLHeadingElement>(null);

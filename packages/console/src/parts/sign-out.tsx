@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { signOut } from "../session/session.ts";
 
-/** What the screens have read goes with whoever has read it. */
+/** Signs out, and clears the data that the screens have loaded. */
 export function SignOut({ isSmall = false }: { isSmall?: boolean }) {
   const queries = useQueryClient();
   return (

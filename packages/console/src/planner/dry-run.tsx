@@ -2,7 +2,9 @@ import type { ApplicationKeyDryRun } from "@latchkey/sdk/admin";
 import { Empty } from "../parts/lists/empty.tsx";
 import { inShort } from "./foresight.ts";
 
-/** Per key: what it asked for in the last hour, and how much of it would have been refused, before and after. */
+/**
+ * For each key: its requests in the last hour, and how many of them are refused before and after the change.
+ */
 export function DryRun({ foresight }: { foresight: ApplicationKeyDryRun }) {
   const { keys, shared_rate_limit: pool, observed } = foresight;
   const most = Math.max(1, ...keys.map(({ asked }) => asked));

@@ -15,6 +15,6 @@ test.each([
   [[key("A", 3, 0)], "A would have been refused less."],
   [[key("A", 0, 3)], "A would have been refused more."],
   [[key("A", 9, 0), key("B", 0, 9), key("C", 1, 2)], "A would have been refused less, B and C more."],
-])("who gains and who loses, in a sentence (%#)", (keys, words) => {
+])("the sentence names the keys that gain and lose (%#)", (keys, words) => {
   expect(inShort({ keys })).toBe(words);
 });

@@ -1,6 +1,6 @@
 import type { ApplicationKeyDryRun } from "@latchkey/sdk/admin";
 
-/** The sentence above the bars: who would be better off, and who worse. */
+/** The sentence above the bars: the keys that gain and the keys that lose. */
 export function inShort({ keys }: Pick<ApplicationKeyDryRun, "keys">): string {
   const worse = keys.filter(({ refused }) => refused.after > refused.before);
   const better = keys.filter(({ refused }) => refused.after < refused.before);

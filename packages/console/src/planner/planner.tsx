@@ -80,16 +80,16 @@ function Plan({ value: key, meta }: { value: ApplicationKey; meta: ApplicationKe
     placeholderData: keepPreviousData,
   });
   const slider = useId();
-  // Either button is of no use any more once it has been pressed.
+  // Both buttons are disabled or removed after a press, so the focus returns to the slider.
   const focusSlider = () => document.getElementById(slider)?.focus();
   const { isBusy, error, run } = useAct(async () => {
     const { data } = await admin.applicationKeys.update(key.id, {
       name: key.name,
       reserved_rate_limit: wanted,
     });
-    // Shown from the answer: by the next reading somebody else may have reserved something else.
+    // Shown from the answer: another person may change the reservation before the next fetch.
     queries.setQueryData<KeysRead>(["keys", "planner"], (read) => read && withKey(read, data));
-    // The number first: behind a name that is written from right to left it would be taken for a part of it.
+    // The number comes first: after a right-to-left name it would be displayed as part of the name.
     say(`${wanted} a second are reserved for ${key.name}.`);
     await queries.invalidateQueries({ queryKey: ["keys"] });
     await queries.invalidateQueries({ queryKey: ["usage"] });
@@ -120,28 +120,16 @@ function Plan({ value: key, meta }: { value: ApplicationKey; meta: ApplicationKe
         />
         {error !== undefined && <Problem error={error} />}
         {can("administer") ? (
-          <div className="form-actions">
-            <button
-              type="button"
-              className="button"
-              disabled={isBusy || !draft.isChanged}
-              onClick={() => run()}
-            >
-              Apply
-            </button>
-            {draft.isChanged && (
-              <button
-                type="button"
-                className="button button-plain"
-                onClick={() => {
-                  draft.forget();
-                  focusSlider();
-                }}
-              >
-                Back to {key.reserved_rate_limit}
-              </button>
-            )}
-          </div>
+          <PlanButtons
+            isBusy={isBusy}
+            isChanged={draft.isChanged}
+            reserved={key.reserved_rate_limit}
+            onApply={() => run()}
+            onBack={() => {
+              draft.forget();
+              focusSlider();
+            }}
+          />
         ) : (
           <NotOffered act="administer" />
         )}
@@ -156,7 +144,28 @@ function Plan({ value: key, meta }: { value: ApplicationKey; meta: ApplicationKe
   );
 }
 
-/** The value once it has stopped changing: a slider is dragged over many. */
+type PlanButtonsProps = {
+  isBusy: boolean;
+  isChanged: boolean;
+  reserved: number;
+  onApply: () => void;
+  onBack: () => void;
+};
+
+const PlanButtons = ({ isBusy, isChanged, reserved, onApply, onBack }: PlanButtonsProps) => (
+  <div className="form-actions">
+    <button type="button" className="button" disabled={isBusy || !isChanged} onClick={onApply}>
+      Apply
+    </button>
+    {isChanged && (
+      <button type="button" className="button button-plain" onClick={onBack}>
+        Back to {reserved}
+      </button>
+    )}
+  </div>
+);
+
+/** The value after it has not changed for `ms`, because dragging a slider passes many values. */
 function useSettled<T>(value: T, ms: number): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

@@ -2,7 +2,7 @@ import { createAdmin } from "@latchkey/sdk/admin";
 import { expect, test } from "vitest";
 import { readKeys } from "./read-keys.ts";
 
-test("every key of the store can be planned for, also those of a second page", async () => {
+test("readKeys reads the keys of every page", async () => {
   const fetch = async (url: string) => {
     const isSecond = new URL(url).searchParams.has("page[after]");
     const next = isSecond ? null : "https://keys.example/v2/application-keys?page%5Bafter%5D=x";
@@ -17,7 +17,7 @@ test("every key of the store can be planned for, also those of a second page", a
   expect([data.length, data.at(-1)?.id, meta.rate_limit]).toEqual([101, "101", 500]);
 });
 
-test("nobody goes on to read what is no longer wanted", async () => {
+test("an aborted signal stops the reading", async () => {
   const leaving = new AbortController();
   let asked = 0;
   const fetch = async () => {

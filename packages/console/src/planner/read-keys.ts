@@ -3,8 +3,8 @@ import type { Admin, ApplicationKey, ApplicationKeyListMeta } from "@latchkey/sd
 export type KeysRead = { data: ApplicationKey[]; meta: ApplicationKeyListMeta };
 
 /**
- * All keys: whichever one comes for, from its link on Keys, must be among them. There may be a hundred pages of them: `signal` ends the
- * reading of who has left the screen, or begins it again.
+ * Reads all keys, because a link may name any key. There may be a hundred pages; `signal` stops the reading
+ * when the person leaves the screen or the query restarts.
  */
 export async function readKeys(
   { applicationKeys }: Pick<Admin, "applicationKeys">,
@@ -20,7 +20,7 @@ export async function readKeys(
   return { data, meta };
 }
 
-/** With one of them as it is by now, and with the sum of what all have reserved. */
+/** Replaces a key by its new state, and corrects the sum of reserved rates. */
 export function withKey({ data, meta }: KeysRead, changed: ApplicationKey): KeysRead {
   const before = data.find(({ id }) => id === changed.id)?.reserved_rate_limit ?? 0;
   const total = meta.total_reserved_rate_limit - before + changed.reserved_rate_limit;

@@ -7,7 +7,10 @@ import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
 import { peopleInWords } from "./left-behind.ts";
 
-/** A provider that was removed and added again finds its people here: unless they are taken over, they become new customers. */
+/**
+ * Offers the identities of a removed provider to the same provider after it was added again. Otherwise its
+ * people become new customers.
+ */
 export function Adopt({ realmId, profile }: { realmId: string; profile: Profile }) {
   const admin = useAdmin();
   const can = useCan();

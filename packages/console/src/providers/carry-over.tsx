@@ -11,8 +11,9 @@ import { Problem } from "../parts/text/problem.tsx";
 import { type Left, leftBehind, peopleInWords } from "./left-behind.ts";
 
 /**
- * A change that may give the provider another issuer. Where people have signed in under the old one, the service asks what becomes of
- * them before it changes anything; then this asks whoever is here, and sends the change once more with their choice.
+ * A change that may give the provider another issuer. If people have signed in under the old issuer, the
+ * service refuses the change without a choice. The hook then shows the choice, and sends the change again
+ * with the answer.
  */
 export function useMove(realmId: string, profile: Profile, change: (choice: MoveChoice) => Promise<unknown>) {
   const [asking, setAsking] = useState<{ left: Left; change: typeof change }>();
@@ -22,7 +23,7 @@ export function useMove(realmId: string, profile: Profile, change: (choice: Move
     } catch (refusal) {
       const asked = refusal instanceof ApiError ? leftBehind(refusal) : undefined;
       if (!asked) throw refusal;
-      // With the change as it was pressed: what is read of the provider meanwhile, nobody has agreed to.
+      // Keeps the change of the first press: the person has not agreed to data that was fetched later.
       setAsking({ left: asked, change });
     }
   });

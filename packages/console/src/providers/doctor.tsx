@@ -12,13 +12,13 @@ const STATUS: Record<ProfileReport["checks"][number]["status"], { tone: Tone; wo
   unknown: { tone: "plain", word: "Not known yet" },
 };
 
-/** A second or two is the network. */
+/** A difference of one or two seconds may come from the network. */
 function clockInWords(offsetSeconds: number | null): string {
   if (offsetSeconds === null || Math.abs(offsetSeconds) <= 2) return "";
   return ` Its clock is ${Math.abs(offsetSeconds)} seconds ${offsetSeconds > 0 ? "ahead of" : "behind"} ours.`;
 }
 
-/** One line a requirement, each a moment after the one before, as the examination itself goes. */
+/** A line for each requirement. The lines appear one after the other. */
 function Report({ report }: { report: ProfileReport }) {
   return (
     <div className="stack">
@@ -65,7 +65,7 @@ function Report({ report }: { report: ProfileReport }) {
   );
 }
 
-/** Examines the provider when asked to. */
+/** Runs the nine checks on a button press. */
 export function Doctor({ realmId, profileId }: { realmId: string; profileId: string }) {
   const admin = useAdmin();
   const [report, setReport] = useState<ProfileReport>();

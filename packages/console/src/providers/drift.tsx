@@ -8,7 +8,7 @@ import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
 import { useMove } from "./carry-over.tsx";
 
-/** What the provider has changed, as a difference to approve. Until then sign-ons go by the old. */
+/** Shows a change of the provider's document for approval. Until then sign-ons use the old document. */
 export function Drift({ realmId, profile }: { realmId: string; profile: Profile }) {
   const admin = useAdmin();
   const can = useCan();

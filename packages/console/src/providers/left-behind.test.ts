@@ -5,7 +5,7 @@ const fault = (code: string, meta: Record<string, unknown>) => ({
   errors: [{ status: "409", code, title: "", detail: "", id: "", meta }],
 });
 
-test("who would be left behind is read from the refusal, and from no other", () => {
+test("the count is read from identities_left_behind, and from no other refusal", () => {
   const meta = { identities: 3, issuer: "https://a.example", new_issuer: null };
   expect(leftBehind(fault("identities_left_behind", meta))).toEqual({
     identities: 3,

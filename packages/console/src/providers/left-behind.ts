@@ -1,9 +1,9 @@
 import type { ApiError } from "@latchkey/sdk/admin";
 
-/** Who would be left behind by a change of the issuer, as the service has counted them. */
+/** The number of identities that a change of the issuer would leave behind, from the service's refusal. */
 export type Left = { identities: number; issuer: string; newIssuer: string | null };
 
-/** Up to here the service counts. */
+/** The service counts up to this number. */
 const COUNTED = 10_000;
 
 export function leftBehind({ errors }: Pick<ApiError, "errors">): Left | undefined {

@@ -11,10 +11,13 @@ import { useMove } from "./carry-over.tsx";
 
 type Props = { realmId: string; profile: Profile; onClose: () => void; onDone: () => Promise<unknown> };
 
-/** Another address or client id. A secret is sent only to where it was entered for, so it is asked for again. */
+/**
+ * Changes the address or the client id. The form asks for the secret again, because a secret is sent only to
+ * the address it was entered for.
+ */
 export function MoveProvider({ realmId, profile, onClose, onDone }: Props) {
   const admin = useAdmin();
-  // The screen below goes on being read: a change is based on what the fields began with, and not on what nobody has seen in them.
+  // The screen keeps fetching the profile. The change is based on the profile that filled the fields.
   const [seen] = useState(profile);
   const [address, setAddress] = useState(profile.discovery_url);
   const [clientId, setClientId] = useState(profile.client_id);

@@ -14,12 +14,12 @@ type Props = { realmId: string; profile: Profile; onClose: () => void; onDone: (
 export const isWithoutSecret = ({ meta }: Profile): boolean => meta.has_client_secret === false;
 
 /**
- * The old secret goes on working until the provider refuses it; then the new one takes its place by itself. A provider that was
- * saved without a secret has no old one, and cannot be enabled with a next one alone.
+ * The service uses the old secret until the provider refuses it; then the new secret replaces it. A provider
+ * that was saved without a secret cannot be enabled with a next secret only.
  */
 export function NextSecret({ realmId, profile, onClose, onDone }: Props) {
   const admin = useAdmin();
-  // A secret is for the address and the client that the window was opened on, and not for what somebody else makes of them meanwhile.
+  // The secret belongs to the address and client id at the time the dialog opened, even if another person changes them.
   const [seen] = useState(profile);
   const [secret, setSecret] = useState("");
   const isFirst = isWithoutSecret(seen);

@@ -46,64 +46,11 @@ type Props = { realmId: string; profile: Profile; links: ProfileLinks };
 
 function Shown({ realmId, profile, links }: Props) {
   const can = useCan();
-  const isForMembers = useIsForMembers(realmId);
-  const { tone, word } = stateOf(profile);
   return (
     <div className="stack-wide">
       <Drift realmId={realmId} profile={profile} />
       <Adopt realmId={realmId} profile={profile} />
-      <section className="card stack" aria-label="What it is">
-        <div className="row">
-          <Pill tone={tone}>{word}</Pill>
-          <span className="quiet">
-            last changed <Instant at={profile.meta.health.since} isExact />
-          </span>
-        </div>
-        <dl className="facts">
-          <dt>Issuer</dt>
-          <dd>{profile.meta.issuer ?? "not read yet"}</dd>
-          <dt>Its hosts</dt>
-          <dd>{profile.meta.endpoint_hosts.join(", ") || "not read yet"}</dd>
-          <dt>Client id there</dt>
-          <dd>
-            <code>{profile.client_id}</code>
-          </dd>
-          <dt>Somebody new</dt>
-          <dd>
-            {isForMembers
-              ? "is refused, unless they were invited under Members"
-              : profile.provisioning === "create"
-                ? "becomes a customer when they first sign in"
-                : "is refused: only existing customers may sign in"}
-          </dd>
-          {profile.flow === "direct" && (
-            <>
-              <dt>Flow</dt>
-              <dd>direct: the storefront sends shoppers to the provider itself</dd>
-            </>
-          )}
-        </dl>
-        {profile.meta.refused_logout && (
-          <div className="hint hint-warn">
-            <p>
-              A sign-out that it announced was refused <Instant at={profile.meta.refused_logout.at} isExact />
-              . <Words of={`${profile.meta.refused_logout.means} ${profile.meta.refused_logout.remedy}`} />
-            </p>
-          </div>
-        )}
-        {profile.meta.issuer_found && (
-          <p className="hint hint-warn">
-            Its document names another issuer, first seen{" "}
-            <Instant at={profile.meta.issuer_found.since} isExact />:{" "}
-            <code>{profile.meta.issuer_found.issuer}</code>. Sign-ons will fail until its administrator sets
-            that right, or until you change the address here.
-          </p>
-        )}
-        <div className="stack-tight">
-          <strong>Callback, registered at the provider</strong>
-          <Copyable text={links["callback-endpoint"]} what="callback" />
-        </div>
-      </section>
+      <Facts realmId={realmId} profile={profile} links={links} />
       <section className="stack" aria-labelledby="requirements">
         <h2 id="requirements">The nine requirements</h2>
         {can("run_checks") ? (
@@ -139,6 +86,65 @@ function Shown({ realmId, profile, links }: Props) {
         )}
       </section>
     </div>
+  );
+}
+
+function Facts({ realmId, profile, links }: Props) {
+  const isForMembers = useIsForMembers(realmId);
+  const { tone, word } = stateOf(profile);
+  return (
+    <section className="card stack" aria-label="What it is">
+      <div className="row">
+        <Pill tone={tone}>{word}</Pill>
+        <span className="quiet">
+          last changed <Instant at={profile.meta.health.since} isExact />
+        </span>
+      </div>
+      <dl className="facts">
+        <dt>Issuer</dt>
+        <dd>{profile.meta.issuer ?? "not read yet"}</dd>
+        <dt>Its hosts</dt>
+        <dd>{profile.meta.endpoint_hosts.join(", ") || "not read yet"}</dd>
+        <dt>Client id there</dt>
+        <dd>
+          <code>{profile.client_id}</code>
+        </dd>
+        <dt>Somebody new</dt>
+        <dd>
+          {isForMembers
+            ? "is refused, unless they were invited under Members"
+            : profile.provisioning === "create"
+              ? "becomes a customer when they first sign in"
+              : "is refused: only existing customers may sign in"}
+        </dd>
+        {profile.flow === "direct" && (
+          <>
+            <dt>Flow</dt>
+            <dd>direct: the storefront sends shoppers to the provider itself</dd>
+          </>
+        )}
+      </dl>
+      {profile.meta.refused_logout && (
+        <div className="hint hint-warn">
+          <p>
+            A sign-out that it announced was refused <Instant at={profile.meta.refused_logout.at} isExact />.{" "}
+            <Words of={`${profile.meta.refused_logout.means} ${profile.meta.refused_logout.remedy}`} />
+          </p>
+        </div>
+      )}
+      {profile.meta.issuer_found && (
+        <p className="hint hint-warn">
+          Its document names another issuer, first seen{" "}
+          <Instant at={profile.meta.issuer_found.since} isExact />:{" "}
+          <code>{profile.meta.issuer_found.issuer}</code>. Sign-ons will fail until its administrator sets
+          that right, or until you change the address here.
+        </p>
+      )}
+      <div className="stack-tight">
+        <strong>Callback, registered at the provider</strong>
+        <Copyable text={links["callback-endpoint"]} what="callback" />
+      </div>
+    </section>
   );
 }
 

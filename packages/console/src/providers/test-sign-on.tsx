@@ -13,17 +13,17 @@ import { Timeline } from "../sign-on/timeline.tsx";
 
 type Begun = { offer: Offer; isBlocked: boolean };
 
-/** A whole sign-on by whoever sits here, in a window of its own. What was checked stands here as soon as it is recorded. */
+/** Runs a complete sign-on of the current person in a popup, and shows its checks when the record exists. */
 export function TestSignOn({ realmId, profile }: { realmId: string; profile: Profile }) {
   const admin = useAdmin();
   const [begun, setBegun] = useState<Begun>();
   const { isBusy, error, run } = useAct(async () => {
-    // Opened while the click counts: a browser blocks windows that open later by themselves.
+    // Opened while the click is handled: browsers block windows that open later.
     const popup = window.open("", "latchkey-test", "popup,width=560,height=760");
     try {
       const { data: offer } = await admin.profiles(realmId).testSignOn(profile.id);
       if (popup) {
-        // The provider's page must not be able to send this one somewhere else.
+        // The provider's page must not be able to navigate this page.
         popup.opener = null;
         popup.location.replace(offer.url);
       }
@@ -47,12 +47,12 @@ export function TestSignOn({ realmId, profile }: { realmId: string; profile: Pro
 }
 
 const EVERY_MS = 1000;
-/** Ten minutes to open its address, and from then on ten minutes at the provider. */
+/** The URL is valid for ten minutes, and the sign-on at the provider for ten more. */
 const OPEN_MS = 2 * 600_000;
 
 function Watched({ offer, isBlocked }: Begun) {
   const admin = useAdmin();
-  // By this machine's clock alone, which may be another than the service's.
+  // Measured by the local clock only, which may differ from the service's.
   const [begunAt] = useState(Date.now);
   const isOver = useNow(EVERY_MS) > begunAt + OPEN_MS;
   const query = useQuery({

@@ -11,7 +11,7 @@ test.each([
   expect(acts.filter((act) => may(role, act))).toEqual(allowed);
 });
 
-test("what is not offered says who may", () => {
+test("an act that is not offered names the role that may use it", () => {
   expect(whyNot("viewer", "run_checks")).toContain("support and administrators");
   expect(whyNot("support", "administer")).toContain("for administrators");
 });

@@ -1,6 +1,6 @@
 import { type Role, useSession } from "./session.ts";
 
-/** What a role may do, asked once. The service refuses the rest anyway; here it is not offered. */
+/** The least role of each act. The console hides other acts, and the service refuses them. */
 const NEEDS = {
   revoke_tokens: "support",
   run_checks: "support",
@@ -15,7 +15,7 @@ const RANK: Record<Role, number> = { viewer: 0, support: 1, administrator: 2 };
 
 export const may = (role: Role, act: Act): boolean => RANK[role] >= RANK[NEEDS[act]];
 
-/** Why something is not offered. */
+/** Explains why an act is not offered. */
 export const whyNot = (role: Role, act: Act): string =>
   `You are signed in as ${role}. This is for ${NEEDS[act] === "administrator" ? "administrators" : "support and administrators"}.`;
 

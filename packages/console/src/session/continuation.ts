@@ -1,8 +1,8 @@
 import type { MemberToken } from "@latchkey/sdk/admin";
 
 /**
- * Signing in again without leaving the screen: a second window goes to the provider and back, and hands the token to the window that
- * asked for it. It travels from memory to memory, between windows of this origin; nothing is written.
+ * Signs in again without leaving the screen: a second window goes to the provider and back, and sends the
+ * token to the first window over a channel of this origin. The token is never stored.
  */
 type Message = { asked: string; token: MemberToken } | { asked: string; taken: true };
 
@@ -10,17 +10,17 @@ const open = () => new BroadcastChannel("latchkey:console:continuation");
 
 const PREFIX = "/sign-in?continue=";
 
-/** Where the second window begins, and comes back to. */
+/** The path at which the second window begins and to which it returns. */
 export const continuationPath = (asked: string): string => PREFIX + asked;
 
-/** Which window has asked, where this one is such a second window. */
+/** The id of the first window, if this is a second window. */
 export const continuationOf = (path: string): string | undefined =>
   path.startsWith(PREFIX) ? path.slice(PREFIX.length) : undefined;
 
-/** The window that has asked answers at once; one that was closed, or loaded again, never does. */
+/** The first window answers at once, unless it was closed or reloaded. */
 const ANSWER_MS = 3000;
 
-/** In the second window. Whether the token has been taken. */
+/** For the second window. Returns whether the first window has taken the token. */
 export async function handOver(asked: string, token: MemberToken): Promise<boolean> {
   const channel = open();
   const isTaken = await new Promise<boolean>((resolve) => {
@@ -34,7 +34,7 @@ export async function handOver(asked: string, token: MemberToken): Promise<boole
   return isTaken;
 }
 
-/** In the window that asks. Gives back what ends the waiting. */
+/** For the first window. Returns a function that stops waiting. */
 export function awaitToken(asked: string, onToken: (token: MemberToken) => void): () => void {
   const channel = open();
   channel.onmessage = ({ data }: MessageEvent<Message>) => {

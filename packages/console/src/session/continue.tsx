@@ -9,7 +9,7 @@ import { awaitToken, continuationPath } from "./continuation.ts";
 import { findPlace, leaveToSignIn } from "./member.ts";
 import { continueWithToken, useSession } from "./session.ts";
 
-/** Stands above the screen, which keeps what was typed. */
+/** A dialog above the screen, which keeps the typed text. */
 export function Continue() {
   const { name, store } = useSession();
   const queries = useQueryClient();
@@ -17,7 +17,7 @@ export function Continue() {
   const [asked] = useState(() => crypto.randomUUID());
   const [isBlocked, setBlocked] = useState(false);
   const { isBusy, error, run } = useAct(continueWithToken, () => void queries.invalidateQueries());
-  // biome-ignore lint/correctness/useExhaustiveDependencies: whoever asks listens from beginning to end
+  // biome-ignore lint/correctness/useExhaustiveDependencies: listens for the component's whole life
   useEffect(() => awaitToken(asked, run), [asked]);
   const place = findPlace("");
   return (

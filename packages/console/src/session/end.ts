@@ -2,7 +2,7 @@ import { onlineManager } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { endSession, useSession } from "./session.ts";
 
-/** Ends the session when the token does, and lets nothing be asked until there is a new one. */
+/** Ends the session with its token, and pauses all queries until there is a new token. */
 export function useEnd(): boolean {
   const { expiresAt, isOver } = useSession();
   useEffect(() => {

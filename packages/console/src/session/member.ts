@@ -1,9 +1,9 @@
 import { ApiError, beginMemberSignOn, completeMemberSignOn, type MemberToken } from "@latchkey/sdk/admin";
 
 /**
- * A member's way in and back. What is kept on the device: which store and realm (ids, not secret; for this tab, and for the next one as
- * soon as somebody has signed in there), and for this tab where to go back to and that somebody is signed in here. The SDK keeps the
- * verifier of the open sign-on in the tab's storage until it comes back. ADR 34 says why each.
+ * A member's sign-on. Stored on the device: the ids of store and realm (for the tab; after a sign-in also for
+ * later tabs). Stored for the tab: the path to return to, and a mark that a member is signed in. The SDK
+ * stores the verifier of the open sign-on in the tab's storage. ADR 34 has the reasons.
  */
 type Place = { store: string; realm: string };
 
@@ -14,7 +14,7 @@ const ID = /^[0-9a-f-]{36}$/;
 
 const NOWHERE = { getItem: () => null, setItem() {}, removeItem() {} };
 
-/** Where the browser forbids a page to keep anything, already the name throws. */
+/** Reading the name of a storage throws if the browser forbids storage. */
 function storageOf(name: "sessionStorage" | "localStorage"): Pick<Storage, keyof typeof NOWHERE> {
   try {
     return window[name];
@@ -25,16 +25,16 @@ function storageOf(name: "sessionStorage" | "localStorage"): Pick<Storage, keyof
 const ofTab = storageOf("sessionStorage");
 const ofDevice = storageOf("localStorage");
 
-/** Without it nobody comes back from a provider: what their sign-on began with is gone. */
+/** Without storage no sign-on can be completed, because its verifier would be lost. */
 export const canKeep = ofTab !== NOWHERE;
 
 const options = () => ({ baseUrl: location.origin, storage: ofTab });
 const redirectUri = () => `${location.origin}/console/signed-in`;
 
-/** From the address that people were sent, or from the last time. */
+/** The store and realm of the URL that members get, or of the last sign-in. */
 export function findPlace(search: string): Place | undefined {
   const given = new URLSearchParams(search);
-  // This tab's own first: another may be at another store.
+  // The tab's own value first, because another tab may use another store.
   const kept = read(ofTab) ?? read(ofDevice);
   const store = given.get("store") ?? kept?.store ?? "";
   const realm = given.get("realm") ?? kept?.realm ?? "";
@@ -42,15 +42,15 @@ export function findPlace(search: string): Place | undefined {
 }
 
 /**
- * Where somebody has signed in from here. Only there a sign-on may begin by itself: an address may come from anybody, and lead to the
- * store of whoever sent it.
+ * The store and realm of an earlier sign-in in this browser. Only there may a sign-on begin automatically,
+ * because a URL may come from anyone and name a stranger's store.
  */
 export const findKept = (): Place | undefined => read(wasSignedIn() ? ofTab : ofDevice);
 
 export const isSame = (one: Place, other: Place | undefined): boolean =>
   one.store === other?.store && one.realm === other.realm;
 
-/** Nothing, where something else has written there: the console is drawn with the answer, and a throw would leave the page empty. */
+/** Undefined if the stored text has another form. An error here would leave the page empty. */
 function read(storage: typeof ofTab): Place | undefined {
   try {
     return JSON.parse(storage.getItem(PLACE) ?? "null") ?? undefined;
@@ -60,8 +60,8 @@ function read(storage: typeof ofTab): Place | undefined {
 }
 
 /**
- * Leaves this page. `none`: nobody is asked anything, and who has no session at the provider comes back with an error. `login`: the
- * provider asks who it is, also where it knows somebody.
+ * Leaves this page. `none`: the provider shows no page; a person without a session there comes back with an
+ * error. `login`: the provider asks for a sign-in, even with a session.
  */
 export async function leaveToSignIn(place: Place, back: string, prompt?: "none" | "login"): Promise<void> {
   ofTab.setItem(PLACE, JSON.stringify(place));
@@ -76,7 +76,7 @@ export async function leaveToSignIn(place: Place, back: string, prompt?: "none" 
   location.assign(url);
 }
 
-/** Where one was, once. An address of ours and no other. */
+/** The stored path, which works once. Only a path of the console counts. */
 function takeBack(): string {
   const back = ofTab.getItem(BACK) ?? "/";
   ofTab.removeItem(BACK);
@@ -97,7 +97,7 @@ export async function comeBack(url: string): Promise<Returned> {
   }
 }
 
-/** By the issuer that has answered, which the SDK has compared with the one that was asked. */
+/** Reads store and realm from `iss` of the answer, which the SDK has verified. */
 function keepPlace(url: string): void {
   const issuer = new URL(url).searchParams.get("iss") ?? "";
   const [, store, realm] = /\/stores\/([^/]+)\/realms\/([^/]+)$/.exec(issuer) ?? [];
@@ -105,11 +105,11 @@ function keepPlace(url: string): void {
   ofTab.setItem(HERE, "1");
 }
 
-/** A reload has forgotten the token, but the provider may still know the person. */
+/** After a reload the token is gone, but the provider may still have a session. */
 export const wasSignedIn = (): boolean => ofTab.getItem(HERE) !== null;
 export const forgetSignedIn = (): void => ofTab.removeItem(HERE);
 
-/** What `prompt=none` is answered with where somebody must be asked: no failure, only a reason to show the button. */
+/** Errors of `prompt=none` that are no failures: the person must use the sign-in button. */
 const ASKS = new Set([
   "login_required",
   "interaction_required",

@@ -3,7 +3,7 @@ import { useLocation } from "wouter";
 import { findPlace, leaveToSignIn } from "./member.ts";
 import { useSession } from "./session.ts";
 
-/** So long before its end a token is renewed. */
+/** The time before its expiry at which a token is renewed. */
 const EARLY_MS = 5 * 60_000;
 
 const isBusy = (): boolean =>
@@ -11,8 +11,8 @@ const isBusy = (): boolean =>
   /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? "");
 
 /**
- * Renews a member's token by going to the provider and back in this window, when one changes the screen or comes back to the window:
- * then there is nothing half typed that could be lost.
+ * Renews a member's token by a redirect to the provider, when the person changes the screen or returns to the
+ * window, because no typed text can be lost then.
  */
 export function useRenewal(isOn: boolean): void {
   const { expiresAt } = useSession();

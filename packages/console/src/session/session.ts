@@ -10,8 +10,8 @@ import { useSyncExternalStore } from "react";
 import { forgetSignedIn } from "./member.ts";
 
 /**
- * Who uses the console. It is kept in this module's memory and nowhere else: a reload forgets the key, and nothing that could be
- * stolen from a disk is ever written to one.
+ * The console's session. It exists only in this module's memory: a reload forgets the key, and no secret is
+ * written to disk.
  */
 export type Role = ApplicationKey["role"];
 
@@ -19,11 +19,11 @@ type Session = {
   admin: Admin;
   name: string;
   role: Role;
-  /** Of a member. A key fetches new ones by itself. */
+  /** The access token of a member; undefined for an application key, for which the SDK fetches tokens. */
   accessToken: string | undefined;
-  /** Of that token, in milliseconds since 1970. */
+  /** When `accessToken` expires, in milliseconds since 1970. */
   expiresAt: number | undefined;
-  /** The member's token is no longer taken. The screen stays as it is, and rests until they have signed in again. */
+  /** The service refuses the member's token. The screen stays, and its queries pause until a new sign-in. */
   isOver: boolean;
   /** The number of the last event before any screen has read anything. */
   head: string;
@@ -38,7 +38,7 @@ function set(session: Session | undefined): void {
   for (const listener of listeners) listener();
 }
 
-/** Asks who it is at once, so that a wrong secret is told here and not on the first screen. */
+/** Requests `/v2/me` at once, so that a wrong secret is reported here and not on the first screen. */
 export const signInWithKey = async (clientId: string, clientSecret: string): Promise<void> => {
   const admin = createAdmin({ baseUrl: location.origin, clientId, clientSecret });
   set(await open(admin, { accessToken: undefined, expiresAt: undefined }));
@@ -48,7 +48,7 @@ export const signInWithToken = async (token: MemberToken): Promise<void> => {
   set(await sessionOf(token));
 };
 
-/** With a new token for the same store; what is on the screen stays. */
+/** Continues with a new token for the same store. The screen stays. */
 export async function continueWithToken(token: MemberToken): Promise<void> {
   const next = await sessionOf(token);
   if (next.store.id !== current?.store.id)
@@ -68,7 +68,7 @@ async function open(
   return { admin, name, role, store, head, accessToken, expiresAt, isOver: false };
 }
 
-/** After a change of what the console shows of whoever uses it: their role, their name, the store's. */
+/** Call it after a change of the person's role or name, or of the store's name. */
 export async function refreshSession(): Promise<void> {
   const before = current;
   if (!before) return;
@@ -80,12 +80,15 @@ export function endSession(): void {
   if (current && current.expiresAt !== undefined && !current.isOver) set({ ...current, isOver: true });
 }
 
-/** Called with everything that fails: who was signed out from outside is told so once, and not by every part of the screen. */
+/**
+ * Called with every error. A session that was ended elsewhere is reported once, not by every part of the
+ * screen.
+ */
 export function noteRefusal(error: unknown): void {
   if (error instanceof ApiError && error.status === 401) endSession();
 }
 
-/** Nobody waits for the service to end the token: what does not reach it leaves a token that nobody has any more. */
+/** Does not wait for the service to revoke the token: if the request fails, no copy of the token remains. */
 export function signOut(): void {
   if (current?.accessToken !== undefined)
     revokeMemberToken({ baseUrl: location.origin }, current.accessToken).catch(() => {});
@@ -102,7 +105,7 @@ export const useMaybeSession = (): Session | undefined =>
     () => current,
   );
 
-/** Below the frame somebody is always signed in. */
+/** For components inside the frame, which exists only during a session. */
 export function useSession(): Session {
   const session = useMaybeSession();
   if (!session) throw new Error("nobody is signed in");

@@ -10,7 +10,10 @@ import { Overtaken } from "./overtaken.tsx";
 import { judgeColor, judgeShownUrl } from "./shown.ts";
 import { useSaveRealm } from "./use-save-realm.ts";
 
-/** What shoppers see of the shop on the service's own pages: where one of several providers is chosen, and where a sign-on fails. */
+/**
+ * The shop's name, link, logo and colour on the service's own pages: the choice of providers, and error
+ * pages.
+ */
 export function Branding({ realm }: { realm: Realm }) {
   const can = useCan();
   const saveRealm = useSaveRealm(realm);
@@ -27,13 +30,7 @@ export function Branding({ realm }: { realm: Realm }) {
   const isChanged = drafts.some((draft) => draft.isChanged);
   const isGood = Object.values(faults).every((fault) => fault === undefined) && name.value.trim() !== "";
   const { isBusy, error, run } = useAct(async () => {
-    const change = {
-      ...(name.isChanged && { name: name.value.trim() }),
-      ...(home.isChanged && { home_url: home.value || null }),
-      ...(logo.isChanged && { logo_url: logo.value || null }),
-      ...(color.isChanged && { accent_color: color.value || null }),
-    };
-    await saveRealm(change, "What shoppers see is saved.");
+    await saveRealm(changeOf({ name, home, logo, color }), "What shoppers see is saved.");
     for (const { settle } of drafts) settle();
   });
   const disabled = !can("administer");
@@ -54,28 +51,20 @@ export function Branding({ realm }: { realm: Realm }) {
         maxLength={255}
         disabled={disabled}
       />
-      <Field
+      <AddressField
         label="Way back to the shop"
         hint="Empty: our pages lead nowhere."
-        value={home.value}
-        onType={home.type}
+        draft={home}
         fault={faults.home}
         placeholder="https://shop.example/"
-        inputMode="url"
-        spellCheck={false}
-        autoComplete="off"
         disabled={disabled}
       />
-      <Field
+      <AddressField
         label="Address of the logo"
         hint="A picture of yours, which shoppers’ browsers load from there."
-        value={logo.value}
-        onType={logo.type}
+        draft={logo}
         fault={faults.logo}
         placeholder="https://shop.example/logo.svg"
-        inputMode="url"
-        spellCheck={false}
-        autoComplete="off"
         disabled={disabled}
       />
       <Field
@@ -103,3 +92,25 @@ export function Branding({ realm }: { realm: Realm }) {
     </Form>
   );
 }
+
+type Draft = ReturnType<typeof useDraft<string>>;
+
+const changeOf = ({ name, home, logo, color }: Record<"name" | "home" | "logo" | "color", Draft>) => ({
+  ...(name.isChanged && { name: name.value.trim() }),
+  ...(home.isChanged && { home_url: home.value || null }),
+  ...(logo.isChanged && { logo_url: logo.value || null }),
+  ...(color.isChanged && { accent_color: color.value || null }),
+});
+
+type AddressProps = {
+  label: string;
+  hint: string;
+  draft: Pick<Draft, "value" | "type">;
+  fault: string | undefined;
+  placeholder: string;
+  disabled: boolean;
+};
+
+const AddressField = ({ draft: { value, type }, ...field }: AddressProps) => (
+  <Field {...field} value={value} onType={type} inputMode="url" spellCheck={false} autoComplete="off" />
+);

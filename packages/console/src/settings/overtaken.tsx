@@ -3,11 +3,11 @@ import type { Draft } from "../parts/forms/use-draft.ts";
 type Props<T> = {
   of: readonly Draft<T>[];
   inWords: (saved: T) => string;
-  /** As long as it is being saved, what comes back is one's own. */
+  /** During a save the new value is the person's own. */
   isBusy: boolean;
 };
 
-/** Two people change the same thing: the second one is told before they save over it, and loses nothing that they typed. */
+/** Warns if another person has changed the same value. The typed text stays. */
 export function Overtaken<T>({ of, inWords, isBusy }: Props<T>) {
   const overtaken = isBusy ? [] : of.filter(({ isOvertaken }) => isOvertaken);
   return (

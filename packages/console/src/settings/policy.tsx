@@ -39,7 +39,7 @@ const UPDATES = [
   },
 ] as const;
 
-/** What each choice leads to stands beside it. */
+/** The realm's policies. Each choice shows its effect. */
 export function Policies({ realm }: { realm: Realm }) {
   return (
     <>

@@ -6,7 +6,7 @@ test.each([
   "https://shop.example:8443/a?b=c",
   "http://localhost:3000/back",
   "http://127.0.0.1/",
-])("%s is taken", (uri) => {
+])("%s is accepted", (uri) => {
   expect(judgeRedirectUri(uri)).toBeUndefined();
 });
 
@@ -22,7 +22,7 @@ test.each([
   expect(judgeRedirectUri(uri)).toMatch(/\.$/);
 });
 
-test("the second of two that are the same is one too many", () => {
+test("the second of two equal URIs is a fault", () => {
   expect(judgeAll(["https://a.example/", "https://a.example/"])).toEqual([
     undefined,
     "It is in the list already.",

@@ -1,6 +1,7 @@
 /**
- * What is wrong with a redirect URI, told while it is typed. The service has the last word; these are its rules: absolute, https or
- * http on this machine, no fragment, no user info. They are compared byte for byte, so nothing is tidied up here.
+ * The fault of a redirect URI, shown while it is typed. The rules are the service's: absolute, https or http
+ * on this machine, no fragment, no user info. URIs are compared byte for byte, so the console does not
+ * normalize them.
  */
 export function judgeRedirectUri(typed: string): string | undefined {
   if (typed === "") return "An address is missing.";
@@ -17,7 +18,7 @@ export function judgeRedirectUri(typed: string): string | undefined {
     : "Only https addresses.";
 }
 
-/** The same twice is one too many. */
+/** The faults of all URIs. A duplicate is a fault. */
 export function judgeAll(uris: readonly string[]): (string | undefined)[] {
   return uris.map(
     (uri, at) => judgeRedirectUri(uri) ?? (uris.indexOf(uri) < at ? "It is in the list already." : undefined),

@@ -49,7 +49,7 @@ export function RedirectUris({ realm }: { realm: Realm }) {
       </div>
       {uris.length === 0 && <p className="hint hint-warn">There is none, so no sign-on can end well.</p>}
       {uris.map((uri, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: all that a line has is its place and what is typed in it
+        // biome-ignore lint/suspicious/noArrayIndexKey: a line has no id but its position
         <div key={at} className="uri-line">
           <Field
             label={`Redirect URI ${at + 1}`}

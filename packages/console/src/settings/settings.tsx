@@ -29,7 +29,7 @@ export function Settings() {
       <div className="stack-wide">
         <Asked query={realms}>
           {(list) =>
-            // The client id stands above the rest, which would jump when it came later.
+            // Waits for the client id, which is above the rest: a later arrival would move the rest.
             settings.isPending ? (
               <SkeletonRows rows={8} />
             ) : (

@@ -1,6 +1,6 @@
 import { judgeRedirectUri } from "./redirect-uri.ts";
 
-/** What is wrong with what the service's own pages should show, told while it is typed. Nothing is nothing wrong. */
+/** The fault of a URL for the service's pages, shown while it is typed. An empty text is valid. */
 export const judgeShownUrl = (typed: string): string | undefined =>
   typed === "" ? undefined : judgeRedirectUri(typed);
 

@@ -24,7 +24,7 @@ export function StoreForm({ store }: { store: Store }) {
       ...(name.isChanged && { name: name.value.trim() }),
       ...(limit.isChanged && { rate_limit: Number(limit.value) }),
     });
-    // Shown from the answer: the reading below may be cut short by one that an event has begun.
+    // Shown from the answer: a refetch that an event starts may cancel the fetch below.
     queries.setQueryData(["store"], data);
     say("The store is saved.");
     await queries.invalidateQueries({ queryKey: ["store"] });

@@ -6,18 +6,18 @@ import { useAdmin } from "../session/session.ts";
 
 type SaveRealm = (change: RealmChange, done: string) => Promise<void>;
 
-/** `shown`: the realm as it is on the screen. What somebody has saved since of the same fields is not written over. */
+/** `shown`: the realm on the screen. Fields that another person has changed since are not overwritten. */
 export function useSaveRealm(shown: Realm): SaveRealm {
   const admin = useAdmin();
   const queries = useQueryClient();
   const stale = () => queries.invalidateQueries({ queryKey: ["realms"] });
   return async (change, done) => {
     const saved = await save(admin.realms, change, shown).catch((refusal) => {
-      // Maybe for what somebody else has saved: where no event tells of that, it would be refused each time.
+      // Another person's change may be the cause. Without a refetch, and without events, every retry would be refused.
       void stale();
       throw refusal;
     });
-    // Shown from the answer: the reading below may be cut short by one that an event has begun.
+    // Shown from the answer: a refetch that an event starts may cancel the fetch below.
     queries.setQueryData<Realm[]>(["realms"], (all) =>
       all?.map((one) => (one.id === saved.id ? saved : one)),
     );
@@ -26,7 +26,10 @@ export function useSaveRealm(shown: Realm): SaveRealm {
   };
 }
 
-/** If-Match is of the realm as a whole: where somebody has changed other fields of it, it is read anew and tried once more. */
+/**
+ * If-Match covers the whole realm. If another person has changed other fields, reads the realm and tries once
+ * more.
+ */
 async function save(realms: Admin["realms"], change: RealmChange, basedOn: Realm): Promise<Realm> {
   try {
     return (await realms.update(basedOn.id, change, { basedOn })).data;

@@ -12,7 +12,7 @@ import { findKept, findPlace, isSame, leaveToSignIn, mustAsk, wasSignedIn } from
 import { signInWithKey } from "../session/session.ts";
 import { WithMember } from "./with-member.tsx";
 
-/** Stands at every address as long as nobody is signed in, and leaves the address as it is. */
+/** Shown at every path until a person is signed in. Does not change the path. */
 export function SignIn({ refused }: { refused: unknown }) {
   const [path] = useLocation();
   const isSecond = continuationOf(path + location.search) !== undefined;
@@ -22,7 +22,7 @@ export function SignIn({ refused }: { refused: unknown }) {
   const isKept = place !== undefined && isSame(place, findKept());
   const isSilent = refused === undefined && isKept && (isSecond || wasSignedIn());
   useEffect(() => {
-    // A second window was opened by a press on its button: there the provider may ask.
+    // The person opened a second window with a button, so there the provider may show a page.
     if (isSilent) void leaveToSignIn(place, back, isSecond ? undefined : "none");
   });
   useEffect(() => {

@@ -7,12 +7,12 @@ import { signInWithToken } from "../session/session.ts";
 
 let returning: ReturnType<typeof comeBack> | undefined;
 
-/** Where the provider sends people back to. The code in the address works once, and is gone from it at once. */
+/** The page at the console's redirect URI. It removes the code, which works once, from the URL. */
 export function SignedIn({ onRefused }: { onRefused: (error: unknown) => void }) {
   const [, go] = useLocation();
   const [url] = useState(() => location.href);
   useEffect(() => {
-    // Effects run twice while developing, and a code is good for one use.
+    // React runs effects twice in development, but a code works once.
     returning ??= comeBack(url);
     const mine = returning;
     mine
@@ -20,7 +20,7 @@ export function SignedIn({ onRefused }: { onRefused: (error: unknown) => void })
         const asked = continuationOf(returned.back);
         if (returned.error) onRefused(returned.error);
         else if (asked && (await handOver(asked, returned.token))) return window.close();
-        // Also where the window that has asked is gone: whoever has signed in goes on here.
+        // If the first window was closed, this window continues.
         else await signInWithToken(returned.token);
         go(returned.back, { replace: true });
       })

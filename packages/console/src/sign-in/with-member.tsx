@@ -3,13 +3,13 @@ import { useAct } from "../parts/forms/use-act.ts";
 import { Problem } from "../parts/text/problem.tsx";
 import { canKeep, findPlace, leaveToSignIn } from "../session/member.ts";
 
-/** Through an identity provider of the store, in this window. */
+/** Signs a member in through the store's identity provider, in this window. */
 export function WithMember({ back, error: refused }: { back: string; error: unknown }) {
   const [place] = useState(() => findPlace(location.search));
   const [usual] = useState(() => findPlace(""));
   const isRefused = refused !== undefined;
   const { isBusy, error, run } = useAct(async () => {
-    // The provider still knows who was refused, and would send the same person again.
+    // The provider still has the refused person's session, and would send the same person again.
     if (place) await leaveToSignIn(place, back, isRefused ? "login" : undefined);
   });
   return (

@@ -6,6 +6,6 @@ test.each([
   [{ status: 200, fault: "not_json", error: null }, "HTTP 200 (not json)"],
   [{ status: null, fault: "timed_out", error: null }, "no answer (timed out)"],
   [{ status: null, fault: null, error: "access_denied" }, ""],
-])("%j: %j; an error is an answer, also without a status", (answer, words) => {
+])("%j: %j; an error is an answer, even without a status", (answer, words) => {
   expect(answerInWords(answer)).toBe(words);
 });

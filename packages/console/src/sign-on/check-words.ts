@@ -1,4 +1,4 @@
-/** What each check of a sign-on compares, in words. One that is not here is shown by its code. */
+/** The subject of each check, in words. A check without an entry is shown by its code. */
 const WORDS: Record<string, string> = {
   "response.iss": "The redirect names the issuer that was asked",
   "token.type": "Type of the provider's access token",

@@ -5,7 +5,7 @@ const check = (name: string, passed = true) => ({ check: name, passed });
 const statuses = (record: Omit<Parameters<typeof timelineOf>[0], "test">, isTest = false) =>
   timelineOf({ ...record, test: isTest }).map(({ status }) => status);
 
-test("a sign-on that ended well is done from the first step to the last, with its timings and checks in their places", () => {
+test("a successful sign-on has every step done, each with its timings and checks", () => {
   const steps = timelineOf({
     outcome: "exchanged",
     reason: null,
@@ -19,7 +19,7 @@ test("a sign-on that ended well is done from the first step to the last, with it
   expect(steps.flatMap(({ checks }) => checks)).toHaveLength(4);
 });
 
-test("a failure stands at the step that its reason names; what follows was not reached", () => {
+test("a failure is at the step of its reason; later steps were not reached", () => {
   const record = { outcome: "failed", reason: "id_token.iat", checks: [], timings: {} } as const;
   expect(statuses({ ...record, checks: [] })).toEqual([
     ...["done", "done", "done", "failed"],
@@ -27,7 +27,7 @@ test("a failure stands at the step that its reason names; what follows was not r
   ]);
 });
 
-test("a reason of the storefront's request stands at the first step", () => {
+test("a reason of the storefront's request is at the first step", () => {
   const steps = statuses({ outcome: "failed", reason: "challenge_invalid", checks: [], timings: {} });
   expect(steps.indexOf("failed")).toBe(0);
 });
@@ -42,32 +42,32 @@ test.each([
   ["redirect_uri_mismatch", 6],
   ["client_mismatch", 6],
   ["session_ended", 6],
-])("%s stands at step %d, whatever was checked before", (reason, step) => {
+])("%s is at step %d, whatever was checked before", (reason, step) => {
   const checks = [check("response.iss"), check("id_token.iss"), check("claims.email")];
   const steps = statuses({ outcome: "failed", reason, checks, timings: {} });
   expect(steps.indexOf("failed")).toBe(step);
 });
 
-test("a reason of no step's own stands where the checks ended", () => {
+test("a reason without its own step is at the last step with checks", () => {
   const checks = [check("response.iss"), check("id_token.iss"), check("claims.email")];
   const steps = statuses({ outcome: "failed", reason: "something_new", checks, timings: {} });
   expect(steps.indexOf("failed")).toBe(4);
 });
 
-test("a code that was never used fails at the last step; one that may still be used has not reached it", () => {
+test("an expired code fails at the last step; a code that still works has not reached it", () => {
   const record = { reason: null, checks: [], timings: {} };
   expect(statuses({ ...record, outcome: "expired" }).at(-1)).toBe("failed");
   expect(statuses({ ...record, outcome: "code_issued" }).at(-1)).toBe("unreached");
 });
 
-test("a test that came through is done to its own end, which is before any code", () => {
+test("a successful test sign-on has all its steps done, and ends before a code is issued", () => {
   const record = { outcome: "tested", reason: null, checks: [check("claims.email")], timings: {} } as const;
   expect(statuses({ ...record, checks: [...record.checks] }, true)).toEqual(Array(6).fill("done"));
   const refused = { outcome: "failed", reason: "provisioning_off", checks: [], timings: {} } as const;
   expect(statuses({ ...refused, checks: [] }, true).at(-1)).toBe("failed");
 });
 
-test("a logout token that was refused is no journey of a shopper: its checks stand at the one step that there is", () => {
+test("a refused logout token has a single step with its checks", () => {
   const checks = [check("logout_token.alg"), check("logout_token.key", false)];
   const record = { outcome: "logout_refused", reason: "logout_token.key", test: false, timings: {} } as const;
   const steps = timelineOf({ ...record, checks });
@@ -104,7 +104,7 @@ test.each([
   expect(whoMustAct({ outcome, reason })).toBe(actor);
 });
 
-test("the provider ended it: the shopper must act who pressed Cancel there, or whom it was not to ask, and else the provider", () => {
+test("if the provider ended the sign-on, the shopper must act after Cancel or prompt=none, else the provider", () => {
   const ended = { outcome: "failed", reason: "idp_error" } as const;
   for (const error of ["access_denied", "login_required", "interaction_required", "consent_required"])
     expect(whoMustAct({ ...ended, error })).toBe("shopper");
@@ -112,7 +112,7 @@ test("the provider ended it: the shopper must act who pressed Cancel there, or w
   expect(whoMustAct(ended)).toBe("provider");
 });
 
-test("a member's journey is from the console and back, and speaks neither of a storefront nor of a shopper", () => {
+test("a member's steps name the console, and neither a storefront nor a shopper", () => {
   const record = { outcome: "exchanged", reason: null, test: false, checks: [], timings: {} } as const;
   const titles = timelineOf({ ...record, checks: [] }, true).map(({ title }) => title);
   expect(titles).toHaveLength(7);

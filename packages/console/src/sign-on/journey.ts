@@ -1,6 +1,9 @@
 import type { SignOn } from "@latchkey/sdk/admin";
 
-/** A record as the journey that it was: what happened on which leg, how long it took, and where it ended. */
+/**
+ * Turns a sign-on record into steps: what happened on which leg, how long it took, and at which step it
+ * ended.
+ */
 export type Step = {
   leg: 1 | 2;
   title: string;
@@ -12,7 +15,7 @@ export type Step = {
 type Plan = {
   leg: 1 | 2;
   title: string;
-  /** What the names of its checks and reasons begin with. */
+  /** The prefixes of the step's checks and reasons. */
   owns: readonly string[];
   timings: readonly string[];
 };
@@ -47,7 +50,7 @@ const PLAN: readonly Plan[] = [
   },
 ];
 
-/** A test goes the same way, begins here instead of at a storefront, and ends where that would be given a code. */
+/** A test begins at the console instead of a storefront, and ends before a code is issued. */
 const TEST_PLAN: readonly Plan[] = [
   { leg: 1, title: "The test was begun here", owns: [], timings: [] },
   { ...(PLAN[1] as Plan), title: "You went to the provider and came back" },
@@ -60,7 +63,7 @@ const TEST_PLAN: readonly Plan[] = [
   },
 ];
 
-/** A member goes the same way from the console, which is given an access token in the end. */
+/** A member begins at the console, which gets an access token at the end. */
 const MEMBER_TITLES: Record<number, string> = {
   0: "The console sent the member here",
   1: "The member went to the provider and came back",
@@ -69,7 +72,7 @@ const MEMBER_TITLES: Record<number, string> = {
 };
 const MEMBER_PLAN = PLAN.map((step, at) => ({ ...step, title: MEMBER_TITLES[at] ?? step.title }));
 
-/** No sign-on, and so none of its steps. */
+/** A refused logout token is no sign-on, so it has its own single step. */
 const LOGOUT_PLAN: readonly Plan[] = [
   { leg: 2, title: "The provider's logout token was examined", owns: ["logout_token."], timings: [] },
 ];
@@ -107,14 +110,14 @@ function reachedBy(plan: readonly Plan[], { outcome, reason, checks }: Ended): R
   if (outcome === "expired") return { step: last, status: "failed" };
   const named = plan.findIndex(({ owns }) => owns.some((prefix) => reason?.startsWith(prefix)));
   if (named >= 0) return { step: named, status: "failed" };
-  // A reason of no step's own: what was checked before says how far it came.
+  // No step owns the reason: the last step with checks is where the sign-on ended.
   const checked = plan.findLastIndex(({ owns }) =>
     checks.some(({ check }) => owns.some((prefix) => check.startsWith(prefix))),
   );
   return { step: Math.max(0, checked), status: "failed" };
 }
 
-/** Who can mend it. */
+/** The party that can correct the failure. */
 type Actor = "provider" | "storefront" | "store" | "shopper" | "operator" | "nobody";
 
 const STOREFRONT =
@@ -122,11 +125,11 @@ const STOREFRONT =
 const STORE =
   /^(profile_(none|disabled)|redirect_uri_unregistered|token\.client_refused|email_|provisioning_|several_matches|member_(unknown|bound))/;
 const SHOPPER = /^(callback_replay|source_busy|attempt_|browser_|session_ended)/;
-/** Pressed Cancel there; or must be asked there, and `prompt=none` forbade it. */
+/** The shopper cancelled at the provider, or the provider needs a page that `prompt=none` forbids. */
 const SHOPPERS = /^(access_denied|(login|interaction|consent|account_selection)_required)$/;
 const OPERATOR = /^(storage_unavailable|internal_error)/;
 
-/** `error`: what the provider called it, where the reason is that the provider ended the sign-on. */
+/** `error`: the provider's own error, if the provider ended the sign-on. */
 type Judged = Pick<SignOn, "outcome" | "reason"> & Partial<Pick<SignOn, "error">>;
 
 export function whoMustAct({ outcome, reason, error }: Judged): Actor {
@@ -149,7 +152,7 @@ const ACTORS: Record<Actor, string> = {
   nobody: "Nobody",
 };
 
-/** A member's storefront is the console, which nobody of the store can mend: what goes wrong there is mended by signing in again. */
+/** A member's storefront is the console, which the store cannot change: the remedy is another sign-in. */
 export function actorInWords(judged: Judged, isOfMember: boolean): string {
   const actor = whoMustAct(judged);
   const isMembers = isOfMember && (actor === "storefront" || actor === "shopper");

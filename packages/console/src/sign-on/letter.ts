@@ -1,7 +1,7 @@
 import type { SignOn } from "@latchkey/sdk/admin";
 import { checkInWords } from "./check-words.ts";
 
-/** What to send to the provider's administrator: facts of this one sign-on, and nothing about the person. */
+/** A letter to the provider's administrator: facts of this sign-on, and no personal data. */
 export function letterOf(signOn: SignOn, issuer: string | null): string {
   const failed = signOn.checks.filter(({ passed }) => !passed);
   const lines = [

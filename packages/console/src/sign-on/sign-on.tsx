@@ -65,7 +65,7 @@ function Record({ signOn }: { signOn: SignOn }) {
   );
 }
 
-/** What support would otherwise have to ask for. */
+/** Browser, network and request id, so that support need not ask for them. */
 function Caller({ signOn }: { signOn: SignOn }) {
   const { browser, operating_system, network, redirect_uri } = signOn;
   const device = [browser, operating_system].filter(Boolean).join(" on ");

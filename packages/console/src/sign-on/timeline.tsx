@@ -3,7 +3,7 @@ import { duration } from "../parts/text/instants.ts";
 import { checkInWords } from "./check-words.ts";
 import { type Step, timelineOf } from "./journey.ts";
 
-/** The two legs, from the click to the token. */
+/** The steps of both legs, from the click to the token. */
 export function Timeline({ signOn, isOfMember = false }: { signOn: SignOn; isOfMember?: boolean }) {
   return (
     <ol className="timeline">
@@ -78,7 +78,7 @@ function Checks({ checks }: { checks: SignOn["checks"] }) {
   );
 }
 
-/** Beside its heading on a wide screen; on a narrow one with the word in front, and not at all where there is nothing to say. */
+/** Beside its heading on a wide screen; after its label on a narrow screen. Absent without a value. */
 const Side = ({ says, value }: { says: string; value: string | undefined }) => (
   <td data-says={says} className={value === undefined ? "check-silent" : ""}>
     {value ?? "–"}

@@ -16,7 +16,7 @@ function tokensOf(path: string): Map<string, string> {
 /** The shop is wider and rounder. */
 const OWN = /--(round|gutter)$/;
 
-test("console and demo shop have one paper, one ink and one pine: what has the same name is the same", () => {
+test("tokens with the same name have the same value in the console and the demo shop", () => {
   const [ours, theirs] = [tokensOf("tokens.css"), tokensOf("../../../demo/src/storefront/styles/ground.css")];
   const shared = [...ours].filter(([name]) => theirs.has(name) && !OWN.test(name));
   expect(shared.length).toBeGreaterThan(30);
@@ -39,7 +39,7 @@ function contrastOf(one: string, other: string): number {
   return (light + 0.05) / (dark + 0.05);
 }
 
-test("every share of the limit, the shared one too, stands out from its card, three to one (WCAG 1.4.11)", () => {
+test("every colour of the limit's bar has a contrast of 3:1 with its card (WCAG 1.4.11)", () => {
   const tokens = tokensOf("tokens.css");
   const figures = readFileSync(new URL("figures.css", import.meta.url), "utf8");
   const shares = [...figures.matchAll(/\.share-\w+ {\s*fill: var\((--[\w-]+)\)/g)].map(([, name]) => name);

@@ -14,7 +14,10 @@ type Deps = { provider: Provider; people: People; settings: () => KnobSettings }
 const CANCELLED = { error: "access_denied", error_description: "The shopper cancelled." };
 const REFUSED = { error: "access_denied", error_description: "The knob says no." };
 
-/** The sign-in page, and what is pressed on it. Consent is nobody's question here: it is given, or the knob refuses. */
+/**
+ * Shows the sign-in page and handles its forms. There is no consent page: consent is granted unless the knob
+ * refuses it.
+ */
 export async function interact(
   deps: Deps,
   request: IncomingMessage,
@@ -42,7 +45,7 @@ export async function interact(
   return finish({ login: { accountId: person.sub }, select_account: {} });
 }
 
-/** Undefined when it has expired, was finished already, or belongs to another browser. */
+/** Undefined if the interaction has expired, is finished, or belongs to another browser. */
 const findInteraction = (
   provider: Provider,
   request: IncomingMessage,
@@ -71,8 +74,8 @@ function chosen(people: People, form: URLSearchParams): Person | undefined {
 }
 
 /**
- * A browser is one person at a time, also when the other came in through another tab. The library would end the other's
- * session too, but by way of a page that a script sends on; done here it needs none.
+ * Ends the session of another person in this browser, who may have signed in in another tab. The library
+ * would do so on a page that a script submits; here no page is needed.
  */
 async function letGoOfOther(
   provider: Provider,

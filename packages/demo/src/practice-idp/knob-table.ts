@@ -2,19 +2,19 @@ import type { KnobSettings } from "./knobs.ts";
 
 export type KnobName = keyof KnobSettings | "rotateKeys";
 
-/** A knob in words, and what Latchkey's record of the sign-on says. The tests go through every line of it. */
+/** A knob's texts, and the reasons that Latchkey's record has. Tests run every entry. */
 type KnobEntry = {
   title: string;
   does: string;
-  /** What stands in quotation marks is the heading that the shop shows. */
+  /** The text in quotation marks is the heading of the shop's page. */
   shopper: string;
   ends: readonly Ending[];
 };
 
-/** How it is brought about, and what comes of it; `reason` is null where the sign-on goes well. */
+/** The settings of a sign-on and its reason; null if the sign-on succeeds. */
 export type Ending = {
   settings: Partial<KnobSettings>;
-  /** How often the keys are rotated, each time after a sign-on. */
+  /** The number of key rotations, each after a sign-on. */
   rotations?: number;
   when?: string;
   reason: string | null;
@@ -23,9 +23,9 @@ export type Ending = {
 export const knobTable: Record<KnobName, KnobEntry> = {
   rotateKeys: {
     title: "Rotate keys",
-    does: "Signs with a new key from now on, and takes the old one out of the key set.",
+    does: "Signs with a new key from now on, and removes the old key from the key set.",
     shopper:
-      "Nothing the first time: the service meets a key that it does not know, and reads the set again. Again within ten seconds: “We are not sure yet”.",
+      "No change the first time: the service finds an unknown key, and reads the key set again. A second time within ten seconds: “Please try again”.",
     ends: [
       { settings: {}, rotations: 1, when: "the first time", reason: null },
       { settings: {}, rotations: 2, when: "again within ten seconds", reason: "id_token.key" },
@@ -33,8 +33,8 @@ export const knobTable: Record<KnobName, KnobEntry> = {
   },
   clockSkewSeconds: {
     title: "Clock skew",
-    does: "Sets this provider’s clock wrong, in its ID tokens and in the Date of its answers.",
-    shopper: "“We did not trust that answer”, once the clocks are too far apart to be let pass.",
+    does: "Changes this provider’s clock, in ID tokens and in the Date field of its answers.",
+    shopper: "“The answer was not valid”, if the clocks differ too much.",
     ends: [
       { settings: { clockSkewSeconds: 600 }, when: "more than 60 s ahead", reason: "id_token.iat" },
       { settings: { clockSkewSeconds: -600 }, when: "360 s behind or more", reason: "id_token.exp" },
@@ -43,8 +43,8 @@ export const knobTable: Record<KnobName, KnobEntry> = {
   },
   tokenDelayMs: {
     title: "Slow token endpoint",
-    does: "Waits before it answers at the token endpoint.",
-    shopper: "A slow sign-in, or “Nobody answers there” when the service has waited for 8 seconds.",
+    does: "Waits before the token endpoint answers.",
+    shopper: "A slow sign-in, or “This sign-in does not answer” when the service has waited for 8 seconds.",
     ends: [
       { settings: { tokenDelayMs: 9000 }, when: "8000 ms or more", reason: "token.unavailable" },
       { settings: { tokenDelayMs: 200 }, when: "less than that", reason: null },
@@ -54,31 +54,31 @@ export const knobTable: Record<KnobName, KnobEntry> = {
     title: "Broken token endpoint",
     does: "Answers 500 at the token endpoint.",
     shopper:
-      "“Nobody answers there”. The provider counts as degraded, and the next shopper is sent there all the same.",
+      "“This sign-in does not answer”. The provider’s health becomes degraded, but shoppers can still choose it.",
     ends: [{ settings: { tokenEndpointFails: true }, reason: "token.unavailable" }],
   },
   wrongIssuer: {
     title: "Wrong issuer",
-    does: "Puts another provider’s name into ID tokens.",
-    shopper: "“We did not trust that answer”: the token could be anybody’s.",
+    does: "Writes another provider’s issuer into ID tokens.",
+    shopper: "“The answer was not valid”: the token may come from another provider.",
     ends: [{ settings: { wrongIssuer: true }, reason: "id_token.iss" }],
   },
   twoAudiences: {
     title: "Two audiences",
-    does: "Makes ID tokens out to the shop and to somebody else as well.",
-    shopper: "“We did not trust that answer”: whoever else may hold the token could sign in with it.",
+    does: "Names two audiences in ID tokens: the shop and another client.",
+    shopper: "“The answer was not valid”: the other client could sign in with the token.",
     ends: [{ settings: { twoAudiences: true }, reason: "id_token.aud" }],
   },
   dropEmail: {
     title: "Drop the e-mail",
-    does: "Keeps every e-mail address back, in ID tokens and at UserInfo.",
-    shopper: "“We need an e-mail address”, for everybody as for Cleo.",
+    does: "Leaves e-mail addresses out of ID tokens and UserInfo.",
+    shopper: "“We need an e-mail address”, for everyone, as for Cleo.",
     ends: [{ settings: { dropEmail: true }, reason: "claims.email_missing" }],
   },
   refuseConsent: {
     title: "Refuse consent",
-    does: "Says no on the shopper’s behalf, as if they had pressed Cancel.",
-    shopper: "“You were not signed in”, and the shop as it was before.",
+    does: "Refuses consent, as if the shopper had pressed Cancel.",
+    shopper: "“You were not signed in”.",
     ends: [{ settings: { refuseConsent: true }, when: "with the error access_denied", reason: "idp_error" }],
   },
 };

@@ -1,4 +1,4 @@
-/** What this provider can be made to do wrong. */
+/** The faults that the provider's knobs cause. */
 export type KnobSettings = {
   clockSkewSeconds: number;
   tokenDelayMs: number;
@@ -11,11 +11,11 @@ export type KnobSettings = {
 
 export type Knobs = {
   get(): KnobSettings;
-  /** What is not named stays as it is. */
+  /** Absent settings do not change. */
   set(change: Partial<KnobSettings>): void;
-  /** Replaces the signing key at once: the old one is gone from the key set. */
+  /** Replaces the signing key, and removes the old key from the key set. */
   rotateKeys(): void;
-  /** All off. The signing key stays. */
+  /** Turns all knobs off. Keeps the signing key. */
   reset(): void;
 };
 
@@ -68,6 +68,6 @@ export function createKnobs(rotateKeys: () => void): Knobs {
 export const fits = (name: DialName, value: number): boolean =>
   Number.isInteger(value) && value >= dials[name].least && value <= dials[name].most;
 
-/** The names of the knobs that are not as they were at the start. */
+/** The names of the knobs that are not off. */
 export const turned = (settings: KnobSettings): (keyof KnobSettings)[] =>
   (Object.keys(OFF) as (keyof KnobSettings)[]).filter((name) => settings[name] !== OFF[name]);

@@ -3,7 +3,7 @@ type Kept = { row: Row; model: string; expiresAtMs: number };
 
 const SWEEP_FROM = 1000;
 
-/** The provider's database, which lives as long as the process. Providers that take each other's place share one. */
+/** The provider's database, in memory. A provider that replaces another uses the same database. */
 export function createMemory() {
   const kept = new Map<string, Kept>();
 
@@ -20,7 +20,7 @@ export function createMemory() {
         const expiresAtMs = Date.now() + (lifetimeSeconds ?? Number.POSITIVE_INFINITY) * 1000;
         kept.set(keyOf(id), { row, model, expiresAtMs });
       },
-      // Whether a row has expired is in the row, and the library looks at it.
+      // The library reads from the row whether it has expired.
       find: async (id: string) => kept.get(keyOf(id))?.row,
       findByUid: async (uid: string) =>
         [...kept.values()].find((entry) => entry.model === model && entry.row.uid === uid)?.row,

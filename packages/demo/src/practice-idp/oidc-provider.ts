@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import * as library from "oidc-provider";
 
-/** What we use of the library, which brings no types. */
+/** Types for the used part of the library, which has none. */
 export const { Provider, interactionPolicy } = library as unknown as {
   Provider: new (issuer: string, configuration: object) => Provider;
   interactionPolicy: {
@@ -29,7 +29,7 @@ export type Provider = {
   };
 };
 
-/** Koa's. */
+/** Koa's context. */
 export type Context = {
   req: IncomingMessage;
   method: string;
@@ -40,7 +40,7 @@ export type Context = {
   set(headers: Record<string, string>): void;
 };
 
-/** Koa's, at the authorization endpoint, once somebody has signed in. */
+/** Koa's context at the authorization endpoint, after a sign-in. */
 export type AuthorizationContext = Context & {
   oidc: {
     provider: Provider;

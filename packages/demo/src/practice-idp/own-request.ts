@@ -3,8 +3,8 @@ import type { IncomingMessage } from "node:http";
 const MAX_FORM_BYTES = 16 * 1024;
 
 /**
- * Whether a post comes from one of our own pages. Any site that the browser visits can send one to this machine, and a page
- * on another port of it counts as the same site; so it must be the same origin, and somebody must say that it is.
+ * Whether a POST comes from the provider's own pages. Any web site can post to this machine, and a page on
+ * another port of it counts as the same site, so the request must name the same origin.
  */
 export function isFromOwnPage({ headers }: IncomingMessage, origin: string): boolean {
   const site = headers["sec-fetch-site"];
@@ -12,7 +12,7 @@ export function isFromOwnPage({ headers }: IncomingMessage, origin: string): boo
   return (site === undefined || site === "same-origin") && (headers.origin ?? origin) === origin;
 }
 
-/** Undefined when it is too long to be one of our forms. */
+/** Undefined if the body is longer than any form of the provider's pages. */
 export async function readForm(request: IncomingMessage): Promise<URLSearchParams | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;

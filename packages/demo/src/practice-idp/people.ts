@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 
-/** Somebody who can sign in here. The subject says who it is; everything else is only said of them. */
+/** A person who can sign in. `sub` identifies the person; the other members are claims. */
 export type Person = { sub: string; name: string; email?: string; emailVerified?: boolean };
 
-/** One of the people that the sign-in page offers, and what to expect of signing in as them. */
+/** A person on the sign-in page, and the expected result of a sign-in as that person. */
 export type ReadyMade = Person & { expect: string };
 
 export const readyMadePeople: readonly ReadyMade[] = [
@@ -12,7 +12,7 @@ export const readyMadePeople: readonly ReadyMade[] = [
     name: "Ada",
     email: "ada@shop.example",
     emailVerified: true,
-    expect: "All is well: she is signed in, the first time as a new customer.",
+    expect: "Signed in, the first time as a new customer.",
   },
   {
     sub: "ben",
@@ -24,14 +24,15 @@ export const readyMadePeople: readonly ReadyMade[] = [
   {
     sub: "cleo",
     name: "Cleo",
-    expect: "Refused: the shop needs an address, and there is none to give.",
+    expect: "Refused: the shop needs an e-mail address, and Cleo has none.",
   },
   {
     sub: "dora",
     name: "Dora",
     email: "dora@shop.example",
     emailVerified: true,
-    expect: "A customer has this address, and both sides have proven it: she is signed in as that customer.",
+    expect:
+      "Signed in as an existing customer with this address, because the shop and the provider have verified it.",
   },
   {
     sub: "dora-twin",
@@ -52,13 +53,13 @@ export const readyMadePeople: readonly ReadyMade[] = [
     name: "Sam",
     email: "sam@shop.example",
     emailVerified: true,
-    expect: "At the console he is support: he sees everything, and can break nothing.",
+    expect: "At the console he has the role support: he sees everything, and can change little.",
   },
 ];
 
 export type People = {
   find(sub: string): Person | undefined;
-  /** Somebody with a name and an address that were typed in. */
+  /** Adds a person with the name and address from the form. */
   add(typed: { name: string; email: string; emailVerified: boolean }): Person;
 };
 
@@ -67,7 +68,7 @@ export function createPeople(): People {
   return {
     find: (sub) => known.get(sub),
     add({ name, email, emailVerified }) {
-      // Typed again, it is the same person again: as anywhere, the address is the account, and without one the name.
+      // The same input is the same person: the address, or without an address the name, determines the subject.
       const account = email === "" ? `name ${name}` : `email ${email.toLowerCase()}`;
       const sub = `typed-${createHash("sha256").update(account).digest("hex").slice(0, 16)}`;
       const person = { sub, name: name || email || "Nobody", ...(email !== "" && { email, emailVerified }) };
@@ -77,7 +78,7 @@ export function createPeople(): People {
   };
 }
 
-/** What the ID token and UserInfo say, as far as the scopes allow. */
+/** The claims of ID token and UserInfo, before the library filters them by scope. */
 export const claimsOf = ({ sub, name, email, emailVerified }: Person, emailDropped: boolean): object => ({
   sub,
   name,

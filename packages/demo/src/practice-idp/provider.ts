@@ -30,7 +30,10 @@ type ProviderParts = {
 const SCOPE = "openid email profile";
 const DAY_SECONDS = 86_400;
 
-/** The library reads its settings once; for another key or client it is made anew, over the same memory. */
+/**
+ * The library reads its settings once, so another key or client needs a new provider, which uses the same
+ * memory.
+ */
 export function createProvider(parts: ProviderParts): Provider {
   const { issuer, clients, key, memory, cookies, people, settings } = parts;
   const off = { enabled: false };
@@ -40,7 +43,7 @@ export function createProvider(parts: ProviderParts): Provider {
     jwks: { keys: [key.jwk] },
     cookies: {
       keys: cookies.keys,
-      // A browser keeps the cookies of all ports of a host together, and there may be other providers on this one.
+      // Browsers share cookies between all ports of a host, and several providers may run on this host.
       names: {
         session: `${cookies.prefix}_session`,
         interaction: `${cookies.prefix}_interaction`,
@@ -49,7 +52,7 @@ export function createProvider(parts: ProviderParts): Provider {
     },
     scopes: ["openid"],
     claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"] },
-    // The e-mail stands in the ID token, as most providers have it. UserInfo says the same.
+    // The ID token contains the e-mail, as at most providers. UserInfo has the same claims.
     conformIdTokenClaims: false,
     responseTypes: ["code"],
     clientAuthMethods: ["client_secret_basic"],
@@ -87,7 +90,7 @@ export function createProvider(parts: ProviderParts): Provider {
       context.set(pageHeaders());
       context.body = problemPage("This sign-in cannot go on", error_description ?? "", error);
     },
-    // The library's own fetch refuses loopback addresses, and here every client is on loopback.
+    // The library's own fetch refuses loopback addresses, but every client of this provider is on loopback.
     fetch: (url: string, { method, headers, body, signal, redirect }: RequestInit) =>
       parts.fetch(url, { method, headers, body, signal, redirect } as RequestInit),
   });
@@ -111,7 +114,7 @@ const toMetadata = ({ clientId, clientSecret, redirectUris, backchannelLogoutUri
   }),
 });
 
-/** The library knows of signing in and of consent. We add choosing an account, and the knob that refuses. */
+/** Adds two prompts to the library's sign-in and consent: account selection, and the knob that refuses. */
 function createPolicy(settings: () => KnobSettings): object {
   const { base, Prompt, Check } = interactionPolicy;
   const policy = base();

@@ -1,19 +1,19 @@
 import { generateKeyPairSync, type JsonWebKey, type KeyObject, randomBytes, sign } from "node:crypto";
 
-/** RS256 is what every client library must understand (OpenID Connect Discovery 3). */
+/** An RS256 key, which every client library must support (OpenID Connect Discovery 3). */
 export type SigningKey = { jwk: JsonWebKey; privateKey: KeyObject; kid: string };
 
 export type Claims = Record<string, unknown>;
 
 export function newSigningKey(): SigningKey {
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
-  // A name that no earlier run has used: whoever kept that one's keys must not take this key for one of them.
+  // A `kid` that no earlier run has used, so that a client with cached keys does not confuse them.
   const kid = randomBytes(6).toString("hex");
   const jwk = { ...privateKey.export({ format: "jwk" }), kid, use: "sig", alg: "RS256" };
   return { jwk, privateKey, kid };
 }
 
-/** The same token with other claims, signed as if they had been there from the start. */
+/** Replaces claims of a token, and signs the token again. */
 export function resign(
   token: string,
   { privateKey, kid }: SigningKey,

@@ -1,27 +1,25 @@
 import { randomBytes } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { interact } from "./interaction.ts";
+import { answerPage, isPagePath } from "./answer-page.ts";
 import { createKnobs, type Knobs } from "./knobs.ts";
 import { createMemory } from "./memory.ts";
-import { isFromOwnPage } from "./own-request.ts";
-import { pageHeaders, SHOP_PATH, sendPage } from "./pages/page.ts";
+import { pageHeaders, sendPage } from "./pages/page.ts";
 import { problemPage } from "./pages/problem.ts";
 import { createPeople } from "./people.ts";
 import { createProvider, type PracticeClient } from "./provider.ts";
 import { newSigningKey } from "./signing-key.ts";
-import { showKnobs, turnKnob } from "./turn-knobs.ts";
 
 type PracticeIdpOptions = {
-  /** 0, or none: any that is free. */
+  /** Default: any free port. */
   port?: number;
   host?: string;
-  /** The name that browsers and the service know it by. */
+  /** The host name in the issuer and in all links. */
   publicHost?: string;
   clients?: PracticeClient[];
-  /** Says nothing, not even of its own faults. */
+  /** Prints nothing, not even errors. */
   quiet?: boolean;
-  /** How logout tokens are delivered. */
+  /** Sends logout tokens. */
   fetch?: typeof fetch;
 };
 
@@ -31,18 +29,18 @@ type PracticeIdp = {
   discoveryUrl: string;
   /** Registers a client, or replaces the one with the same id. */
   setClient(client: PracticeClient): void;
-  /** Where its pages lead back to. */
+  /** The URL to which the provider's pages link back. */
   setShop(url: string): void;
   knobs: Knobs;
   close(): Promise<void>;
 };
 
 /**
- * An identity provider to practise with: a certified library, people who are ready to sign in without a password, and knobs
- * that make it do wrong what providers do wrong. For one machine, not for the world.
+ * An identity provider for practice: a certified library, invented people who sign in without a password, and
+ * knobs that cause the faults of real providers. It is for local use only.
  */
 export async function startPracticeIdp(options: PracticeIdpOptions = {}): Promise<PracticeIdp> {
-  const { port = 0, host = "127.0.0.1", publicHost = "localhost", quiet = false } = options;
+  const { host = "127.0.0.1", publicHost = "localhost", quiet = false } = options;
   const closing = new AbortController();
   const server = createServer((request, response) => {
     answer(request, response).catch((fault) => {
@@ -51,33 +49,26 @@ export async function startPracticeIdp(options: PracticeIdpOptions = {}): Promis
       else sendPage(response, 500, problemPage("Something went wrong here", "Please try again."));
     });
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, resolve);
-  });
-  const publicName = `${publicHost}:${(server.address() as AddressInfo).port}`;
+  const publicName = `${publicHost}:${await listen(server, options.port ?? 0, host)}`;
   const origin = `http://${publicName}`;
   const discoveryUrl = `${origin}/.well-known/openid-configuration`;
 
   const clients = new Map((options.clients ?? []).map((client) => [client.clientId, client]));
   const people = createPeople();
   const memory = createMemory();
-  const cookies = {
-    prefix: `practice_${publicName.split(":").at(-1)}`,
-    keys: [randomBytes(16).toString("hex")],
-  };
+  const port = publicName.split(":").at(-1);
+  const cookies = { prefix: `practice_${port}`, keys: [randomBytes(16).toString("hex")] };
   let shopUrl: string | undefined;
   let key = newSigningKey();
   const knobs = createKnobs(() => {
     key = newSigningKey();
-    restart();
+    running = run();
   });
   const settings = knobs.get;
-  let provider = makeProvider();
-  let answerProtocol = provider.callback();
+  let running = run();
 
-  function makeProvider() {
-    return createProvider({
+  function run() {
+    const provider = createProvider({
       issuer: origin,
       clients: [...clients.values()],
       key,
@@ -89,11 +80,7 @@ export async function startPracticeIdp(options: PracticeIdpOptions = {}): Promis
       closing: closing.signal,
       report,
     });
-  }
-
-  function restart(): void {
-    provider = makeProvider();
-    answerProtocol = provider.callback();
+    return { provider, answerProtocol: provider.callback() };
   }
 
   function report(fault: unknown): void {
@@ -102,41 +89,15 @@ export async function startPracticeIdp(options: PracticeIdpOptions = {}): Promis
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname } = URL.parse(request.url ?? "", origin) ?? new URL(origin);
-    const isPage = ["/", "/knobs", SHOP_PATH].includes(pathname) || pathname.startsWith("/interaction/");
-    if (!isPage) return answerAsProvider(request, response, pathname);
-
-    const isRead = request.method === "GET" || request.method === "HEAD";
-    if (!isRead && request.method !== "POST")
-      return void response.writeHead(405, { Allow: "GET, POST" }).end();
-    // Under another name of this machine the cookies would be missing, and forms would come from another origin.
-    if (isRead && request.headers.host !== publicName) return redirect(response, `${origin}${request.url}`);
-    if (!isRead && !isFromOwnPage(request, origin)) {
-      const detail = "It came from another site. Only this provider’s own pages may change anything here.";
-      return sendPage(response, 403, problemPage("This request is refused", detail));
+    if (isPagePath(pathname)) {
+      const { provider } = running;
+      const parts = { origin, provider, people, knobs, keyId: key.kid, discoveryUrl, shopUrl };
+      return answerPage(parts, request, response, pathname);
     }
-    if (pathname === "/") return redirect(response, "/knobs");
-    if (pathname === SHOP_PATH) {
-      if (shopUrl !== undefined) return redirect(response, shopUrl);
-      return sendPage(response, 404, problemPage("No shop here", "This provider was started without one."));
-    }
-    if (pathname !== "/knobs") return interact({ provider, people, settings }, request, response);
-    const deps = { provider, people, knobs, keyId: key.kid, discoveryUrl };
-    return isRead ? showKnobs(deps, request, response) : turnKnob(deps, request, response);
-  }
-
-  async function answerAsProvider(
-    request: IncomingMessage,
-    response: ServerResponse,
-    pathname: string,
-  ): Promise<void> {
-    // The library builds the addresses that it publishes from this header.
+    // The library builds the addresses in its answers from this header.
     request.headers.host = publicName;
-    response.setHeader("Content-Security-Policy", pageHeaders("anywhere")["Content-Security-Policy"] ?? "");
-    // Browsers reckon the life of cookies by the server's clock, so where cookies are set it stays right.
-    const skewMs = settings().clockSkewSeconds * 1000;
-    if (skewMs !== 0 && !pathname.startsWith("/auth"))
-      response.setHeader("Date", new Date(Date.now() + skewMs).toUTCString());
-    await answerProtocol(request, response);
+    setProtocolHeaders(response, pathname, settings().clockSkewSeconds * 1000);
+    await running.answerProtocol(request, response);
   }
 
   return {
@@ -145,7 +106,7 @@ export async function startPracticeIdp(options: PracticeIdpOptions = {}): Promis
     discoveryUrl,
     setClient(client) {
       clients.set(client.clientId, client);
-      restart();
+      running = run();
     },
     setShop(url) {
       shopUrl = url;
@@ -159,5 +120,18 @@ export async function startPracticeIdp(options: PracticeIdpOptions = {}): Promis
   };
 }
 
-const redirect = (response: ServerResponse, location: string): void =>
-  void response.writeHead(303, { Location: location, "Cache-Control": "no-store" }).end();
+/** Listens, and returns the port. */
+async function listen(server: Server, port: number, host: string): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+function setProtocolHeaders(response: ServerResponse, pathname: string, skewMs: number): void {
+  response.setHeader("Content-Security-Policy", pageHeaders("anywhere")["Content-Security-Policy"] ?? "");
+  // Browsers compute the expiry of cookies from `Date`, so answers that set cookies keep the correct time.
+  if (skewMs !== 0 && !pathname.startsWith("/auth"))
+    response.setHeader("Date", new Date(Date.now() + skewMs).toUTCString());
+}

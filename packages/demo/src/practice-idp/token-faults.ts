@@ -5,20 +5,22 @@ import { type Claims, resign, type SigningKey } from "./signing-key.ts";
 
 export const TOKEN_PATH = "/token";
 
-/** Names under `.example` that belong to nobody (RFC 2606). */
+/** A reserved name (RFC 2606). */
 const IMPOSTOR = "https://impostor.example";
 const SECOND_AUDIENCE = "another-shop.example";
 
-/** `closing` ends the waiting of those who are being made to wait. */
+/** `closing` aborts delayed requests. */
 type Deps = { settings: () => KnobSettings; key: SigningKey; closing: AbortSignal };
 
-/** Wraps the library's token endpoint: delays it, fails instead of it, or signs its ID token again with wrong claims. */
+/**
+ * Wraps the library's token endpoint: delays it, answers 500, or signs its ID token again with wrong claims.
+ */
 export function addTokenFaults(provider: Provider, { settings, key, closing }: Deps): void {
   provider.use(async (context, next) => {
     if (context.method !== "POST" || context.path !== TOKEN_PATH) return next();
     const { tokenDelayMs, tokenEndpointFails } = settings();
     if (tokenDelayMs > 0) await wait(tokenDelayMs, undefined, { signal: closing }).catch(() => {});
-    // The client has hung up while it waited: its request can no longer be read, nor answered.
+    // The client closed the connection during the delay, so its request cannot be answered.
     if (context.req.destroyed) return;
     if (tokenEndpointFails) return failPlainly(context);
     await next();
@@ -29,7 +31,10 @@ export function addTokenFaults(provider: Provider, { settings, key, closing }: D
   });
 }
 
-/** A plain 500, as from a proxy whose server is gone: an OAuth error would count as the provider's answer. */
+/**
+ * Answers a plain 500, as a proxy does whose server is down. An OAuth error would count as the provider's
+ * answer.
+ */
 function failPlainly(context: Context): void {
   context.status = 500;
   context.body = "The practice provider was told to fail here.\n";

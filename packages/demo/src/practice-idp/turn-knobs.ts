@@ -34,12 +34,12 @@ export async function turnKnob(
       : turn(deps.knobs, knob, form?.get("value") ?? "");
   if (!isDone)
     return sendPage(response, 400, problemPage("There is no such setting", "Go back, and try another."));
-  // To the card that was used: whoever works with the keyboard goes on from there.
+  // Leads back to the card of the knob, so that keyboard users continue there.
   const place = Object.hasOwn(knobTable, knob) ? `#${knob}` : "";
   response.writeHead(303, { Location: `/knobs${place}`, "Cache-Control": "no-store" }).end();
 }
 
-/** Whether there is such a knob with such a setting. */
+/** Whether the knob exists and accepts the value. */
 function turn(knobs: Knobs, knob: string, value: string): boolean {
   if (knob === "reset") knobs.reset();
   else if (knob === "rotateKeys") knobs.rotateKeys();

@@ -3,13 +3,14 @@ import { stripTypeScriptTypes } from "node:module";
 import { extname } from "node:path";
 
 /**
- * The pages' modules and the SDK's, as a browser takes them: import specifiers turned into paths, and types stripped, unless
- * that was done when the package was built. Only what the entries lead to is there, so nothing meant for servers is handed out.
+ * Prepares the pages' modules and the SDK's for browsers: turns import specifiers into paths, and strips
+ * types, unless the built package has done so. Serves only modules that the entries import, so no server
+ * module is public.
  */
 type Home = { folder: URL; prefix: string };
 
 const SDK = "@latchkey/sdk";
-/** `.ts` in the repository, `.js` in the package. */
+/** `.ts` in the repository, `.js` in the built package. */
 const SUFFIX = extname(import.meta.url);
 
 export async function readBrowserModules(entries: readonly string[]): Promise<Map<string, string>> {
@@ -30,7 +31,10 @@ export async function readBrowserModules(entries: readonly string[]): Promise<Ma
   return modules;
 }
 
-/** Imports and re-exports, or the end of their names, stand at the beginning of a line; what looks like one inside a comment does not. */
+/**
+ * Matches an import or re-export, or the end of its list of names, at the beginning of a line, so not inside
+ * a comment.
+ */
 const SPECIFIER = /^((?:import|export|\}) (?:[\w{}*, ]*from )?)"([^"]+)"/gm;
 
 function toBrowser(text: string, source: URL, sdkEntry: URL, homes: Home[]) {
@@ -46,7 +50,7 @@ function toBrowser(text: string, source: URL, sdkEntry: URL, homes: Home[]) {
   return { code, imports };
 }
 
-/** Node calls it experimental, on the first use and on standard error, where whoever tries the shop could only wonder. */
+/** Strips types, and suppresses Node's warning on standard error that this is experimental. */
 function withoutTypes(typescript: string): string {
   const { emitWarning } = process;
   process.emitWarning = () => {};

@@ -4,10 +4,10 @@ import { priceTag, productCard, products } from "./products.ts";
 
 type Served = { type: string; body: string };
 
-/** All that is served, by path. It is read once; a path that is not in the table does not exist. */
+/** Every served file by its path. The files are read once; any other path is 404. */
 export type Contents = { files: ReadonlyMap<string, Served>; notFound: Served };
 
-/** What the pages are told, at /config.json: nothing of it is secret. */
+/** The content of /config.json. Nothing in it is secret. */
 export type PageConfig = { apiUrl: string; clientId: string; knobsUrl?: string };
 
 const HTML = "text/html; charset=utf-8";
@@ -21,7 +21,7 @@ const PAGES = {
   "/sign-in": { file: "sign-in", title: "Sign in · Alder &amp; Pine" },
   "/signed-in": { file: "signed-in", title: "Signing in · Alder &amp; Pine" },
   "/account": { file: "account", title: "Your account · Alder &amp; Pine" },
-  "/webhooks": { file: "webhooks", title: "What this shop hears · Alder &amp; Pine" },
+  "/webhooks": { file: "webhooks", title: "Webhooks · Alder &amp; Pine" },
 } as const;
 const NOT_FOUND = { file: "not-found", title: "Not here · Alder &amp; Pine" } as const;
 
@@ -41,7 +41,7 @@ export async function readContents(config: PageConfig): Promise<Contents> {
   return { files, notFound: await page(NOT_FOUND) };
 }
 
-/** Puts a page's own part into the frame that all share. */
+/** Inserts a page's own part into the frame of all pages. */
 async function pageMaker(): Promise<(entry: { file: string; title: string }) => Promise<Served>> {
   const frame = await read("pages/frame/frame.html");
   const styles = STYLES.map((name) => `<link rel="stylesheet" href="/styles/${name}.css">`).join("\n    ");
@@ -58,7 +58,7 @@ async function pageMaker(): Promise<(entry: { file: string; title: string }) => 
   };
 }
 
-/** `{{name}}` becomes what is meant by it; a name that nobody has given a meaning stops the start. */
+/** Replaces `{{name}}` by its slot. An unknown name stops the start. */
 const fill = (template: string, slots: Record<string, string>): string =>
   template.replaceAll(/\{\{([a-z-]+)\}\}/g, (_, name: string) => {
     const text = slots[name];

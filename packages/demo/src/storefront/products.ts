@@ -1,6 +1,6 @@
 type Product = { id: string; name: string; wood: string; text: string; euros: number };
 
-/** The chair comes first: it has the top of the page to itself. */
+/** The chair comes first, because it is at the top of the page. */
 export const products: readonly Product[] = [
   {
     id: "chair",
@@ -39,12 +39,12 @@ export const products: readonly Product[] = [
   },
 ];
 
-/** What customers who have signed in pay. Whole cents: nobody likes a price of 46.800000000000004. */
+/** The price for signed-in customers, in whole cents. */
 const membersEuros = ({ euros }: Product): number => Math.round(euros * 90) / 100;
 
 const shown = (euros: number): string => `€${Number.isInteger(euros) ? euros : euros.toFixed(2)}`;
 
-/** Both prices are in the page; which of them shows is decided when it is known who looks. */
+/** The page contains both prices, and shows the right price when the visitor is known. */
 export const priceTag = (product: Product): string =>
   `<p class="price"><span class="price-full">${shown(product.euros)}</span>` +
   `<span class="price-member"><span class="price-label">for you</span> ${shown(membersEuros(product))}</span></p>`;

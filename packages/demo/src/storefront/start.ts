@@ -4,26 +4,26 @@ import { type Contents, readContents } from "./contents.ts";
 import { createWebhookReceiver, HOOKS_PATH } from "./webhook-receiver.ts";
 
 type StorefrontOptions = {
-  /** 0, or none: one that is free. */
+  /** Default: any free port. */
   port?: number;
   host?: string;
-  /** Where Latchkey is. */
+  /** Latchkey's URL. */
   apiUrl: string;
-  /** The application key's client id: public, the pages fetch implicit tokens with it. */
+  /** The application key's client id. It is public: the pages fetch implicit tokens with it. */
   clientId: string;
-  /** The practice identity provider's switches, if it runs. */
+  /** The knobs page of the practice identity provider, if it runs. */
   knobsUrl?: string;
 };
 
 export type Storefront = {
   origin: string;
-  /** Where it takes webhooks, and the secret that they must be signed with: before that none is taken. */
+  /** The URL for webhooks. The receiver refuses every message until it has the signing secret. */
   hooksUrl: string;
   setWebhookSecret(secret: string): void;
   close(): Promise<void>;
 };
 
-/** A shop to try signing in with: "Alder & Pine", things made of wood. */
+/** A practice shop, "Alder & Pine", which sells wooden furniture. */
 export async function startStorefront(options: StorefrontOptions): Promise<Storefront> {
   const { port = 0, host = "127.0.0.1", apiUrl, clientId, knobsUrl } = options;
   const contents = await readContents({ apiUrl, clientId, ...(knobsUrl !== undefined && { knobsUrl }) });
@@ -36,7 +36,7 @@ export async function startStorefront(options: StorefrontOptions): Promise<Store
     server.once("error", reject);
     server.listen(port, host, resolve);
   });
-  // Redirect URIs are compared byte for byte, and browsers keep storage by origin: one name, always the same.
+  // Always the same host name: redirect URIs are compared byte for byte, and browsers keep storage by origin.
   const origin = `http://localhost:${(server.address() as AddressInfo).port}`;
   return {
     origin,
@@ -51,7 +51,10 @@ export async function startStorefront(options: StorefrontOptions): Promise<Store
   };
 }
 
-/** The path is looked up as it was sent: nothing is decoded, joined or read from the disk, so nothing can be escaped from. */
+/**
+ * Looks the path up as it was sent. The path is not decoded, joined or read from disk, so path traversal is
+ * impossible.
+ */
 function answer(
   { files, notFound }: Contents,
   headers: Record<string, string>,
@@ -72,7 +75,10 @@ function answer(
   response.end(method === "HEAD" ? undefined : body);
 }
 
-/** The pages hold a customer token, so only their own scripts run, and only this shop and Latchkey are spoken to. */
+/**
+ * The pages store a customer token, so the policy allows only their own scripts, and connections only to the
+ * shop and Latchkey.
+ */
 const securityHeaders = (apiUrl: string): Record<string, string> => ({
   "Content-Security-Policy": [
     "default-src 'none'",

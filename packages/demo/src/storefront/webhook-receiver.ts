@@ -2,25 +2,26 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError, verifyWebhook } from "@latchkey/sdk/webhooks";
 
 /**
- * What another service of the shop would do with webhooks: verify, answer at once, then work. This one keeps the last few in memory and
- * shows them on a page as they come. A message that is not well signed is refused, and shown without what it says.
+ * Receives webhooks as another service of a shop would: verify, answer at once, then work. It keeps the last
+ * messages in memory and shows them on a page. The page shows a message with a wrong signature as refused,
+ * without its content.
  */
 type WebhookReceiver = {
-  /** The secret of the integration, once it is known. */
+  /** Sets the integration's signing secret. */
   setSecret(secret: string): void;
-  /** True: the request was for it, and is answered. */
+  /** True if the request was for the receiver, which has then answered it. */
   answer(request: IncomingMessage, response: ServerResponse, headers: Record<string, string>): boolean;
   close(): void;
 };
 
-/** One line of the page. Without `body`: it was refused, for this reason. */
+/** A line of the page. A line without `body` was refused, for the reason in `refused`. */
 export type Received = {
   number: number;
   at: string;
   id: string;
   body?: string;
   refused?: string;
-  /** The message came before: its id was seen. */
+  /** A message with this id came before. */
   again: boolean;
 };
 
@@ -96,7 +97,7 @@ export function createWebhookReceiver(): WebhookReceiver {
 const toMessage = (received: Received): string =>
   `id: ${received.number}\ndata: ${JSON.stringify(received)}\n\n`;
 
-/** Nothing: it is longer than any message of Latchkey. */
+/** Undefined if the body is longer than any message of Latchkey. */
 async function readText(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;

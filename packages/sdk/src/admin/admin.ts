@@ -1,13 +1,12 @@
 import { type Api, createApi, type GetToken, pathOf } from "../access.ts";
+import type * as wire from "../contract.ts";
 import type { Exchange, Fetch } from "../exchange.ts";
 import { clockOf, wireOf } from "../wire.ts";
 import { openerOf } from "./event-stream.ts";
 import { events } from "./events.ts";
-import type { SignOnStatistics, StatisticsQuery, StoreUsage } from "./figures.ts";
 import { integrations } from "./integrations.ts";
 import { type FilterQuery, type ListQuery, listing, type PageQuery, withQuery } from "./listing.ts";
-import { resource } from "./resource.ts";
-import type * as wire from "./types.ts";
+import { type Answer, resource } from "./resource.ts";
 
 export type AdminOptions = {
   /** Where Latchkey is: `https://keys.example`. */
@@ -19,16 +18,16 @@ export type AdminOptions = {
 } & (
   | {
       clientId: string;
-      /** For programs on a server only: whoever has it may do what the key's role may. */
+      /** For programs on a server only: the secret grants everything that the key's role may do. */
       clientSecret: string;
     }
-  /** For a person who has signed in: gives the access token of `redeemMemberCode`, or a new one when that was refused. */
+  /** For a signed-in member: supplies the access token of `redeemMemberCode`, or a new token after a 401. */
   | { accessToken: GetToken }
 );
 
 export type Admin = ReturnType<typeof createAdmin>;
 
-/** The store's back office. Bodies are those of the API, in its own spelling; `type` is added here. */
+/** Administers a store. Bodies have the members of the API, in its spelling; the SDK adds `type`. */
 export function createAdmin(options: AdminOptions) {
   const grant =
     "accessToken" in options
@@ -50,27 +49,28 @@ export function createAdmin(options: AdminOptions) {
     ),
     realms: realms(api),
     members: members(api),
-    /** Who is calling, and in which role. */
-    me: () => api<wire.Answer<wire.Me>>({ method: "GET", path: "/v2/me" }),
+    /** The application key or member that the access token belongs to, and its role. */
+    me: () => api<Answer<wire.Me>>({ method: "GET", path: "/v2/me" }),
     profiles: (realmId: string) => profiles(api, realmId),
     customers: customers(api),
     customerTokens: (customerId: string) => customerTokens(api, customerId),
     signOns: {
       list: (query?: ListQuery) =>
         listing<wire.SignOn & { links: wire.SelfLink }, ListQuery>(api, SIGN_ONS, query),
-      get: async (id: string) =>
-        api<wire.Answer<wire.SignOn>>({ method: "GET", path: SIGN_ONS + pathOf(id) }),
-      /** How many ended how, and why, by minute, hour or day. Cheap enough to ask every second. */
-      statistics: async (query: StatisticsQuery = {}) =>
-        api<SignOnStatistics>({ method: "GET", path: withQuery(`${SIGN_ONS}/statistics`, query) }),
+      get: async (id: string) => api<Answer<wire.SignOn>>({ method: "GET", path: SIGN_ONS + pathOf(id) }),
+      /**
+       * Counts sign-ons by outcome and reason, per minute, hour or day. Cheap enough for a call per second.
+       */
+      statistics: async (query: wire.StatisticsQuery = {}) =>
+        api<wire.SignOnStatistics>({ method: "GET", path: withQuery(`${SIGN_ONS}/statistics`, query) }),
     },
     events: events(api, openerOf(line, api), clock.sleep),
     integrations: integrations(api),
     store: {
       ...single<wire.Store, wire.StoreChange, wire.InForce>(api, STORE, "store"),
-      /** What each key asked for and was refused, second by second. */
+      /** Requests and refusals of each application key, per second. */
       usage: async (query: { seconds?: number | undefined } = {}) =>
-        api<wire.Answer<StoreUsage>>({ method: "GET", path: withQuery(`${STORE}/usage`, query) }),
+        api<Answer<wire.StoreUsage>>({ method: "GET", path: withQuery(`${STORE}/usage`, query) }),
     },
   };
 }
@@ -82,11 +82,10 @@ const MEMBERS = "/v2/members";
 const SIGN_ONS = "/v2/sign-ons";
 const STORE = "/v2/store";
 
-/** What a store has one of. */
+/** A resource that exists once in a store. */
 const single = <Item, Change extends object, Written = unknown>(api: Api, path: string, type: string) => ({
-  get: () => api<wire.Answer<Item>>({ method: "GET", path }),
-  update: (change: Change) =>
-    api<wire.Answer<Item> & Written>({ method: "PUT", path, data: { type, ...change } }),
+  get: () => api<Answer<Item>>({ method: "GET", path }),
+  update: (change: Change) => api<Answer<Item> & Written>({ method: "PUT", path, data: { type, ...change } }),
 });
 
 const applicationKeys = (api: Api) => ({
@@ -94,22 +93,22 @@ const applicationKeys = (api: Api) => ({
     item: wire.ApplicationKey;
     fresh: wire.ApplicationKeyFields;
     change: wire.ApplicationKeyFields;
-    /** `eq(client_id,…)`. In one order alone. */
+    /** `filter` takes `eq(client_id,…)`. The list has no `sort`. */
     query: FilterQuery;
     listMeta: wire.ApplicationKeyListMeta;
     written: wire.InForce;
     made: wire.ApplicationKeyWithSecret;
   }>(api, KEYS, "application_key"),
-  /** A second secret; older ones live on for `grace_seconds`. */
+  /** Creates another secret. Older secrets work for `grace_seconds` more. */
   rotate: async (id: string, options: { grace_seconds?: number | undefined } = {}) =>
-    api<wire.Answer<wire.ApplicationKeyWithSecret>>({
+    api<Answer<wire.ApplicationKeyWithSecret>>({
       method: "POST",
       path: `${KEYS}${pathOf(id)}/rotate`,
       data: options,
     }),
-  /** What an update would do to every key; it changes nothing. */
+  /** Calculates what an update would do to every key, and changes nothing. */
   dryRun: async (id: string, change: wire.ApplicationKeyFields) =>
-    api<wire.Answer<wire.ApplicationKeyDryRun>>({
+    api<Answer<wire.ApplicationKeyDryRun>>({
       method: "POST",
       path: `${KEYS}${pathOf(id)}/dry-run`,
       data: { type: "application_key", ...change },
@@ -122,9 +121,12 @@ const realms = (api: Api) => ({
     REALMS,
     "authentication-realm",
   ),
-  /** `basedOn`: the realm as it was read. Whatever somebody else has changed since is then 409 `realm_changed`. */
+  /**
+   * `basedOn`: the realm as the caller has read it. The answer is 409 `realm_changed` if it has changed
+   * since.
+   */
   update: async (id: string, change: wire.RealmChange, options: { basedOn?: wire.Realm | undefined } = {}) =>
-    api<wire.Answer<wire.Realm>>({
+    api<Answer<wire.Realm>>({
       method: "PUT",
       path: REALMS + pathOf(id),
       data: { type: "authentication-realm", ...change },
@@ -141,33 +143,39 @@ function profiles(api: Api, realmId: string) {
       change: wire.ProfileChange;
       links: wire.ProfileLinks;
     }>(api, path, "oidc-profile"),
-    /** `basedOn`: the profile as it was read. Whatever somebody else has changed since is then 409 `profile_changed`. */
+    /**
+     * `basedOn`: the profile as the caller has read it. The answer is 409 `profile_changed` if it has changed
+     * since.
+     */
     update: async (
       id: string,
       change: wire.ProfileChange,
       options: { basedOn?: wire.Profile | undefined } = {},
     ) =>
-      api<wire.Answer<wire.Profile, wire.ProfileLinks>>({
+      api<Answer<wire.Profile, wire.ProfileLinks>>({
         method: "PUT",
         path: path + pathOf(id),
         data: { type: "oidc-profile", ...change },
         ...(options.basedOn && { ifMatch: options.basedOn.meta.updated_at }),
       }),
-    /** Examines the identity provider now. */
+    /** Runs the nine checks on the identity provider now. */
     check: async (id: string) =>
-      api<wire.Answer<wire.ProfileReport, wire.ProfileLinks>>({
+      api<Answer<wire.ProfileReport, wire.ProfileLinks>>({
         method: "POST",
         path: `${path}${pathOf(id)}/checks`,
       }),
-    /** An address at which somebody signs in once, to see every check. Nothing comes of it but a record. */
+    /**
+     * Gives a URL for one test sign-on, which shows every check. It creates a sign-on record, but no customer
+     * and no token.
+     */
     testSignOn: async (id: string) =>
-      api<wire.Answer<wire.TestSignOn, wire.ProfileLinks>>({
+      api<Answer<wire.TestSignOn, wire.ProfileLinks>>({
         method: "POST",
         path: `${path}${pathOf(id)}/test-sign-on`,
       }),
-    /** Accepts what the identity provider has changed: what `meta.pending_change` showed, by its digest, and nothing else. */
+    /** Accepts the change with this digest, from `meta.pending_change`, and no other change. */
     approveDrift: async (id: string, digest: string, choice: wire.MoveChoice = {}) =>
-      api<wire.Answer<wire.Profile, wire.ProfileLinks>>({
+      api<Answer<wire.Profile, wire.ProfileLinks>>({
         method: "POST",
         path: `${path}${pathOf(id)}/approve-drift`,
         data: { digest, ...choice },
@@ -182,10 +190,10 @@ const customers = (api: Api) => ({
     change: wire.CustomerChange;
     query: ListQuery;
   }>(api, CUSTOMERS, "customer"),
-  /** What each identity provider calls the customer. */
+  /** Lists the customer's subject at each identity provider. */
   identities: async (id: string) =>
     api<{ data: wire.CustomerIdentity[] }>({ method: "GET", path: `${CUSTOMERS}${pathOf(id)}/identities` }),
-  /** Deletes the customer and takes its data out of the log of events, for good. */
+  /** Deletes the customer and erases its data from the event log. It cannot be undone. */
   erase: async (id: string) =>
     api<{ data: wire.CustomerErasure }>({ method: "POST", path: `${CUSTOMERS}${pathOf(id)}/erase` }),
 });
@@ -196,7 +204,7 @@ const members = (api: Api) => ({
     MEMBERS,
     "member",
   ),
-  /** Removes the member and takes their data out of the log of events, for good. */
+  /** Removes the member and erases their data from the event log. It cannot be undone. */
   erase: async (id: string) =>
     api<{ data: wire.MemberErasure }>({ method: "POST", path: `${MEMBERS}${pathOf(id)}/erase` }),
 });

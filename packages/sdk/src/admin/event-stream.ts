@@ -1,11 +1,13 @@
 import type { Api } from "../access.ts";
 import { ApiError } from "../api-error.ts";
+import type { Event } from "../contract.ts";
 import { openStream, type Wire } from "../exchange.ts";
-import type { Event } from "./types.ts";
 
 export type Open = (path: string, signal: AbortSignal | undefined) => Promise<ReadableStream<Uint8Array>>;
 
-/** For an answer without an end. It is not repeated: who reads it knows where to go on. */
+/**
+ * Opens an endless answer. A broken stream is not reopened: its reader knows after which event to continue.
+ */
 export const openerOf =
   (wire: Wire, { bearer }: Pick<Api, "bearer">): Open =>
   async (path, signal) => {
@@ -19,11 +21,14 @@ export const openerOf =
     }
   };
 
-/** Server-sent events (WHATWG HTML 9.2.6), as far as the service uses them: each message is one event in its `data`. */
+/**
+ * Parses the part of server-sent events (WHATWG HTML 9.2.6) that the service uses: `data` of each message is
+ * an event.
+ */
 export async function* readEvents(
   stream: ReadableStream<Uint8Array>,
 ): AsyncGenerator<Event, void, undefined> {
-  // Not `for await`: not every browser lets a stream be walked through.
+  // Not `for await`: some browsers have no async iteration of streams.
   const reader = stream.getReader();
   const decoder = new TextDecoder();
   let text = "";

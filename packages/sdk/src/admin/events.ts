@@ -1,18 +1,20 @@
 import type { Api } from "../access.ts";
+import type { Event, EventHead } from "../contract.ts";
 import { type Open, readEvents } from "./event-stream.ts";
 import { withQuery } from "./listing.ts";
-import type { Event, EventHead } from "./types.ts";
 
 const PATH = "/v2/events";
 
 export type EventQuery = {
-  /** Only events with a higher number; without it, from the oldest that is kept. */
+  /** Only events with a higher number. Default: begins with the oldest event that the service keeps. */
   after?: string | undefined;
-  /** Exact types, and `customer.*`. */
+  /** Exact types, or patterns such as `customer.*`. */
   types?: readonly string[] | undefined;
-  /** `eq(subject,…)`, `eq(actor,…)`, `eq(request_id,…)`, `eq(type,…)`, `ge(time,2026-01-01)`; joined by `:`. */
+  /**
+   * `eq(subject,…)`, `eq(actor,…)`, `eq(request_id,…)`, `eq(type,…)`, `ge(time,2026-01-01)`; joined by `:`.
+   */
   filter?: string | undefined;
-  /** How many on a page, 1 to 100; 25 unless said otherwise. */
+  /** Events per page, 1 to 100. Default: 25. */
   limit?: number | undefined;
 };
 
@@ -20,7 +22,7 @@ export type EventPage = {
   data: Event[];
   /** The number of the store's last event. */
   lastSequence: string;
-  /** Asks for the page after this one; undefined where there is nothing more for now. */
+  /** The query of the next page; undefined if there are no more events yet. */
   next: EventQuery | undefined;
 };
 
@@ -28,7 +30,7 @@ type WireList = { data: Event[]; meta: { last_sequence: string }; links: { next:
 
 const EVERY_MS = 1000;
 
-/** The log of what happened in the store. */
+/** The store's event log. */
 export function events(api: Api, open: Open, sleep: (ms: number) => Promise<unknown>) {
   async function list(query: EventQuery = {}): Promise<EventPage> {
     const { after, types, filter, limit } = query;
@@ -45,8 +47,8 @@ export function events(api: Api, open: Open, sleep: (ms: number) => Promise<unkn
   return {
     list,
     /**
-     * Every event in the order of the numbers, those that are there and then each as it comes, without an end: leave the loop when you
-     * have seen enough. Keep the `sequence` of the last one that you have dealt with, and begin with `after` the next time.
+     * Gives every event in order of its number, and polls for new events without end: leave the loop to stop.
+     * Keep the `sequence` of the last event that you have processed, and pass it as `after` the next time.
      */
     async *follow(
       query: EventQuery & { everyMs?: number | undefined } = {},
@@ -60,8 +62,9 @@ export function events(api: Api, open: Open, sleep: (ms: number) => Promise<unkn
       }
     },
     /**
-     * Each event as it happens, without asking again and again. It ends, or throws, when the connection or the access token does: call
-     * it again with the `sequence` of the last event that you have seen, and nothing is missed. `signal` ends it from your side.
+     * Gives each event as it happens, over one connection. The iteration ends or throws when the connection
+     * breaks or the access token expires: call it again with the `sequence` of the last event, so that none
+     * is missed. `signal` closes the connection.
      */
     async *stream(
       options: { after?: string | undefined; signal?: AbortSignal | undefined } = {},
@@ -74,7 +77,10 @@ export function events(api: Api, open: Open, sleep: (ms: number) => Promise<unkn
         if (!signal?.aborted) throw error;
       }
     },
-    /** Both ends of the log, signed: keep it elsewhere, and the log up to there cannot be rewritten, or cut at its beginning, unnoticed. */
+    /**
+     * The first and last event of the log, signed. A copy kept elsewhere proves later whether the log was
+     * rewritten or cut.
+     */
     head: async (): Promise<EventHead> =>
       (await api<{ data: EventHead }>({ method: "GET", path: `${PATH}/head` })).data,
   };

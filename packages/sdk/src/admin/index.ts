@@ -1,11 +1,10 @@
 export type { GetToken } from "../access.ts";
 export { ApiError, type Fault } from "../api-error.ts";
+export type * from "../contract.ts";
 export type { ErrorCode, ProblemCode, SdkErrorCode, SignOnErrorCode } from "../error-codes.ts";
 export type { Exchange, Fetch } from "../exchange.ts";
 export { type Admin, type AdminOptions, createAdmin } from "./admin.ts";
 export type { EventPage, EventQuery } from "./events.ts";
-export type * from "./figures.ts";
-export type { Replay } from "./integrations.ts";
 export type { FilterQuery, Listing, ListQuery, Page, PageQuery } from "./listing.ts";
 export { type MemberCode, redeemMemberCode, revokeMemberToken } from "./member.ts";
 export {
@@ -15,4 +14,4 @@ export {
   type MemberSignOnOptions,
   type MemberToken,
 } from "./member-sign-on.ts";
-export type * from "./types.ts";
+export type { Answer } from "./resource.ts";

@@ -1,17 +1,9 @@
 import { type Api, pathOf } from "../access.ts";
+import type * as wire from "../contract.ts";
 import { type ListQuery, listing } from "./listing.ts";
-import { resource } from "./resource.ts";
-import type * as wire from "./types.ts";
+import { type Answer, resource } from "./resource.ts";
 
 const PATH = "/v2/integrations";
-
-/** Numbers of events, as text or as numbers. */
-export type Replay = {
-  /** The number before the first one; 0: from the beginning. */
-  after: string | number;
-  /** The last one; without it, as far as the integration has come. */
-  before?: string | number | undefined;
-};
 
 /** Webhooks. */
 export const integrations = (api: Api) => ({
@@ -21,10 +13,13 @@ export const integrations = (api: Api) => ({
     change: wire.IntegrationChange;
     made: wire.IntegrationWithSecret;
   }>(api, PATH, "integration"),
-  /** A new signing secret; the one before signs beside it for 24 hours. */
+  /** Creates a new signing secret. The previous secret signs beside it for 24 hours. */
   rotate: async (id: string) =>
-    api<wire.Answer<wire.IntegrationWithSecret>>({ method: "POST", path: `${PATH}${pathOf(id)}/rotate` }),
-  /** What was sent, and what came of it, the latest event first. `filter`: `eq(status,failed):eq(type,customer.created)`. */
+    api<Answer<wire.IntegrationWithSecret>>({ method: "POST", path: `${PATH}${pathOf(id)}/rotate` }),
+  /**
+   * Lists deliveries and their outcome, the latest event first. `filter`:
+   * `eq(status,failed):eq(type,customer.created)`.
+   */
   deliveries: (id: string, query?: Omit<ListQuery, "sort">) =>
     listing<wire.IntegrationDelivery, ListQuery>(api, `${PATH}${pathOf(id)}/deliveries`, query),
   /** Sends a message again, now. */
@@ -33,14 +28,14 @@ export const integrations = (api: Api) => ({
       method: "POST",
       path: `${PATH}${pathOf(id)}/deliveries${pathOf(deliveryId)}/redeliver`,
     }),
-  /** Sends events of the past, also such as were sent before. */
-  replay: async (id: string, range: Replay) =>
-    api<wire.Answer<wire.Integration>>({
+  /** Sends past events, including events that were delivered before. */
+  replay: async (id: string, range: wire.Replay) =>
+    api<Answer<wire.Integration>>({
       method: "POST",
       path: `${PATH}${pathOf(id)}/replay`,
       data: range,
     }),
-  /** Sends a test message, and says what the receiver answered. */
+  /** Sends a test message, and returns the receiver's answer. */
   test: async (id: string) =>
     api<{ data: wire.IntegrationTest }>({ method: "POST", path: `${PATH}${pathOf(id)}/test` }),
 });

@@ -1,14 +1,14 @@
 import type { Api } from "../access.ts";
 import { nextPage } from "../next-page.ts";
 
-/** Lists come in pages: one of them, or all, one item after the other. */
+/** Reads lists: one page, or every item of all pages. */
 
 export type PageQuery = {
-  /** How many on a page, 1 to 100; 25 unless said otherwise. */
+  /** Items per page, 1 to 100. Default: 25. */
   limit?: number | undefined;
-  /** How many to pass over, up to 10,000. */
+  /** Items to skip, up to 10,000. */
   offset?: number | undefined;
-  /** Goes before `offset`: after the page before, wherever that was. `next` of a page has it; it is good for the same list. */
+  /** A cursor from `next` of a page of the same list. It takes precedence over `offset`. */
   after?: string | undefined;
 };
 
@@ -26,14 +26,14 @@ export type Page<T, Query = ListQuery, Meta = object> = {
   data: T[];
   /** Over all pages. */
   total: number;
-  /** There may be more than `total`: the service counts to 10,000. */
+  /** The service counts to 10,000; the list may have more items than `total`. */
   totalIsAtLeast: boolean;
-  /** Asks for the page after this one; undefined on the last. */
+  /** The query of the next page; undefined on the last page. */
   next: Query | undefined;
   meta: Meta;
 };
 
-/** Await it for its page, or walk through `all()` for what is on it and on those that follow. */
+/** Await it to get one page, or iterate over `all()` to get the items of this page and all later pages. */
 export type Listing<T, Query = ListQuery, Meta = object> = Promise<Page<T, Query, Meta>> & {
   all(): AsyncGenerator<T, void, undefined>;
 };
@@ -61,7 +61,8 @@ export function listing<T, Query extends ListQuery = PageQuery, Meta = object>(
   }
   return Object.assign(first, {
     all() {
-      // The walk may begin later, and says then that the first page failed; until that, Node would end the process for it.
+      // The iteration throws the error of the first page. Without this handler Node ends the process if it
+      // begins later.
       first.catch(() => {});
       return walk();
     },
@@ -87,7 +88,7 @@ async function readPage<T, Query extends ListQuery, Meta>(
   return { data, total, totalIsAtLeast, next, meta: others as Meta };
 }
 
-/** Parameters without a value are left out. */
+/** Appends the parameters that have a value. */
 export function withQuery(path: string, parameters: Record<string, string | number | undefined>): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters))

@@ -7,13 +7,13 @@ import { clockOf, wireOf } from "../wire.ts";
 import { CLIENT_ID, redeemMemberCode } from "./member.ts";
 
 /**
- * Signs somebody of the store in, through an identity provider of the realm for members: away with a challenge, back with a code, which
- * is worth an access token. The token is given to the caller and kept nowhere.
+ * Signs a member in through an identity provider of the realm for members, with PKCE, and exchanges the code
+ * for an access token. The caller gets the token; the SDK does not store it.
  */
 export type MemberSignOnOptions = {
   /** Where Latchkey is: `https://keys.example`. */
   baseUrl: string;
-  /** Where an open sign-on is kept while its person is away: `sessionStorage` in a browser. */
+  /** Keeps the state of an open sign-on: `sessionStorage` in a browser. */
   storage: StorageLike;
   fetch?: Fetch | undefined;
   now?: (() => number) | undefined;
@@ -23,13 +23,15 @@ export type MemberSignOn = {
   storeId: string;
   /** The store's realm whose `purpose` is `members`. */
   realmId: string;
-  /** One of that realm's `redirect_uris`, to the letter. */
+  /** Exactly as in the realm's `redirect_uris`. */
   redirectUri: string;
-  /** `none`: nobody is asked anything; who has no session at the provider comes back with `login_required`. */
+  /**
+   * `none`: the provider shows no page; a person without a session there comes back with `login_required`.
+   */
   prompt?: string | undefined;
 };
 
-/** `createAdmin({ baseUrl, accessToken: () => accessToken })` works with it. */
+/** For `createAdmin({ baseUrl, accessToken: () => accessToken })`. */
 export type MemberToken = {
   accessToken: string;
   /** Milliseconds since 1970. */
@@ -67,7 +69,7 @@ export async function beginMemberSignOn(
   return { url: `${issuer}/authorize?${parameters}`, state };
 }
 
-/** `url` is where the person came back to. It works once. */
+/** `url`: the address to which the person came back. Each answer works once. */
 export async function completeMemberSignOn(options: MemberSignOnOptions, url: string): Promise<MemberToken> {
   const { now } = clockOf(options);
   const answer = new URL(url).searchParams;

@@ -4,19 +4,19 @@ import { wireOf } from "../wire.ts";
 export type MemberCode = {
   /** Where Latchkey is: `https://keys.example`. */
   baseUrl: string;
-  /** What came back to the redirect URI, after its `state` was compared. */
+  /** `code` of the redirect. Compare `state` first. */
   code: string;
-  /** The same as at authorize. */
+  /** As in the authorization request. */
   redirectUri: string;
   codeVerifier: string;
   fetch?: Fetch | undefined;
   onExchange?: ((exchange: Exchange) => void) | undefined;
 };
 
-/** What the console calls itself at the realm for members. */
+/** The client id of the realm for members. */
 export const CLIENT_ID = "members";
 
-/** The access token of a member who has signed in. It is good for so many seconds; keep it in memory alone. */
+/** Exchanges a member's code for an access token. Keep the token in memory only. */
 export async function redeemMemberCode(
   options: MemberCode,
 ): Promise<{ accessToken: string; expiresInSeconds: number }> {
@@ -36,13 +36,13 @@ export async function redeemMemberCode(
   return { accessToken: String(body.access_token), expiresInSeconds: Number(body.expires_in) };
 }
 
-/** Ends the access token of a member who leaves. Without it, the token is good until its time is up. */
+/** Revokes the access token of a member who signs out; otherwise it works until it expires. */
 export async function revokeMemberToken(
   options: Pick<MemberCode, "baseUrl" | "fetch" | "onExchange">,
   accessToken: string,
 ): Promise<void> {
   const wire = wireOf(options, (_, detail) => detail);
-  // Also when the page is closed at once.
+  // `keepalive` sends the request even if the page closes immediately.
   const leaving: Wire = { ...wire, fetch: (url, init) => wire.fetch(url, { ...init, keepalive: true }) };
   const form = { client_id: CLIENT_ID, token: accessToken };
   const call = { method: "POST", path: "/oauth/revoke", form, expects: null } as const;

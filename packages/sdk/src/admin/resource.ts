@@ -1,8 +1,11 @@
 import { type Api, pathOf } from "../access.ts";
+import type { SelfLink } from "../contract.ts";
 import { type Listing, type ListQuery, listing, type PageQuery } from "./listing.ts";
-import type { Answer, SelfLink } from "./types.ts";
 
-/** What nearly every resource can do. */
+/** An answer with one resource. */
+export type Answer<T, Links = SelfLink> = { data: T; links: Links };
+
+/** The types of a resource. */
 type Shape = {
   item: object;
   fresh: object;
@@ -10,9 +13,9 @@ type Shape = {
   query?: ListQuery;
   links?: SelfLink;
   listMeta?: object;
-  /** What comes beside the resource when it was written. */
+  /** Members beside `data` in the answer of a create or an update. */
   written?: object;
-  /** What comes in it when it was made. */
+  /** `data` in the answer of a create, if it differs from `item`. */
   made?: object;
 };
 
@@ -30,7 +33,7 @@ type Resource<S extends Shape> = {
 };
 
 export const resource = <S extends Shape>(api: Api, path: string, type: string): Resource<S> => ({
-  // The calls are the same for every shape; only the types of what is sent and answered differ.
+  // The calls are the same for every shape; only the types differ.
   list: (query) => listing(api, path, query as ListQuery) as never,
   create: async (item) => api({ method: "POST", path, data: { type, ...item } }),
   get: async (id) => api({ method: "GET", path: path + pathOf(id) }),

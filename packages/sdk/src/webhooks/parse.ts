@@ -2,7 +2,10 @@ import { ApiError } from "../api-error.ts";
 import type { WebhookEvent } from "./types.ts";
 import { type VerifyOptions, verifyWebhook, type WebhookHeaders } from "./verify.ts";
 
-/** Verifies a message of the format `cloudevents`, and gives the event. One that is something else is `webhook_unreadable`. */
+/**
+ * Verifies a message of the format `cloudevents`, and returns the event. Any other content throws
+ * `webhook_unreadable`.
+ */
 export async function parseWebhook(
   body: string | Uint8Array,
   headers: WebhookHeaders,
@@ -11,7 +14,7 @@ export async function parseWebhook(
 ): Promise<WebhookEvent> {
   const { id } = await verifyWebhook(body, headers, secrets, options);
   const event = readEvent(typeof body === "string" ? body : new TextDecoder().decode(body));
-  // The signature covers both: an event under another id was put together by somebody else.
+  // The signature covers the header and the body. Different ids mean that the message was assembled from two.
   if (event?.specversion === "1.0" && event.id === id && typeof event.type === "string") return event;
   throw new ApiError("webhook_unreadable", "The message holds no event: is its format `cloudevents`?");
 }

@@ -1,5 +1,4 @@
-import type { ApplicationKey, Event, EventData, Integration, Member, Realm } from "../admin/types.ts";
-import type { Customer } from "../types.ts";
+import type { ApplicationKey, Customer, Event, EventData, Integration, Member, Realm } from "../contract.ts";
 
 type Deleted = { type: string; id: string };
 type Other = EventData["resource"];
@@ -7,7 +6,7 @@ type ShownIntegration = Omit<Integration, "configuration"> & {
   configuration: Omit<Integration["configuration"], "secret_key">;
 };
 
-/** What each type of event has as its resource. */
+/** The resource of each type of event. */
 type Resources = {
   "customer.created": Customer;
   "customer.updated": Customer;
@@ -49,15 +48,15 @@ export type EventType = keyof Resources;
 type Data<Resource> = Omit<EventData, "resource"> & { resource: Resource };
 type Typed<T extends EventType> = Omit<Event, "type" | "data"> & {
   type: T;
-  /** `"(erased)"` where the person it was about has asked to be forgotten. */
+  /** `"(erased)"` if the customer or member of the event was erased. */
   data: Data<Resources[T]> | "(erased)";
 };
 
-/** In no log, so without a number. */
+/** A test message is not in the event log, so it has no number and no hashes. */
 type TestEvent = Omit<Event, "type" | "data" | "sequence" | "salt" | "digest" | "previoushash" | "hash"> & {
   type: "integration.test";
   data: Data<ShownIntegration>;
 };
 
-/** An event as a webhook brings it: `type` says which, and what its resource looks like. */
+/** An event of a webhook. `type` determines the type of its resource. */
 export type WebhookEvent = { [T in EventType]: Typed<T> }[EventType] | TestEvent;

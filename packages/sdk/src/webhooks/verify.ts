@@ -1,24 +1,24 @@
 import { ApiError } from "../api-error.ts";
 
-/** As a request has them: the `headers` of `node:http`, of Express, of a `Request`, or plain names and values. */
+/** `headers` of `node:http`, of Express or of a `Request`, or an object of names and values. */
 export type WebhookHeaders = Headers | Record<string, string | readonly string[] | undefined>;
 
 export type VerifyOptions = {
-  /** How far the message's time may be from ours, either way; five minutes unless said otherwise. */
+  /** How far the message's time may be from the local clock, before or after. Default: five minutes. */
   toleranceSeconds?: number | undefined;
   /** Milliseconds since 1970. */
   now?: (() => number) | undefined;
 };
 
-/** `id` is the same however often a message is sent: whoever keeps it deals with each one once. */
+/** Every attempt to deliver a message has the same `id`: store it to process each message once. */
 export type Verified = { id: string; sentAt: Date };
 
 const TOLERANCE_SECONDS = 300;
 
 /**
- * Makes sure that a message comes from Latchkey, and that nobody keeps it to send it again later (Standard Webhooks, `v1`).
- * `body` is what was received, byte for byte, and not what a parser has made of it. One signature by one of the secrets is enough.
- * Anything else is an `ApiError`: `webhook_unsigned`, `webhook_too_old` or `webhook_signature_wrong`.
+ * Verifies that a message comes from Latchkey and is recent (Standard Webhooks, `v1`). `body` is the body as
+ * received, byte for byte, before any parser. A single valid signature by one of the secrets is enough; otherwise
+ * it throws `webhook_unsigned`, `webhook_too_old` or `webhook_signature_wrong`.
  */
 export async function verifyWebhook(
   body: string | Uint8Array,
@@ -45,7 +45,7 @@ export async function verifyWebhook(
   let isGood = false;
   for (const secret of typeof secrets === "string" ? [secrets] : secrets) {
     const key = await keyOf(secret);
-    // `verify` compares in constant time. All are looked at, so that the time does not tell which one fits.
+    // `verify` compares in constant time. The loop tries all pairs, so that its duration does not show which pair fits.
     for (const signature of all)
       if (await crypto.subtle.verify("HMAC", key, signature, signed)) isGood = true;
   }
@@ -57,7 +57,7 @@ export async function verifyWebhook(
 }
 
 function headerOf(headers: WebhookHeaders, name: string): string | undefined {
-  // Not `instanceof`: some frameworks bring a `Headers` of their own.
+  // Not `instanceof`: some frameworks have their own `Headers` class.
   if (isHeaders(headers)) return headers.get(name) ?? undefined;
   const found = Object.entries(headers).find(([given]) => given.toLowerCase() === name)?.[1];
   return typeof found === "string" ? found : found?.join(" ");
@@ -75,7 +75,7 @@ function joined(start: string, body: string | Uint8Array): Uint8Array<ArrayBuffe
   return all;
 }
 
-/** Of other versions nothing is known here, and of what is no base64 neither. */
+/** The `v1` signatures of the header. Skips other versions and text that is not base64. */
 function signatureBytes(signature: string): Uint8Array<ArrayBuffer>[] {
   const [version, value = ""] = signature.split(",");
   const bytes = version === "v1" ? fromBase64(value) : undefined;

@@ -8,14 +8,14 @@ const codeOf = (page: string): string[] =>
 const readme = read("../../README.md");
 export const examples: readonly string[] = codeOf(readme);
 
-/** The one of the repository's own README. */
+/** The code block of the repository's README. */
 export const [tenLines = ""] = codeOf(read("../../../../README.md"));
 
-/** What the text says before the first example is made: those that follow may use it. */
+/** Whether an example declares a name, which later examples may use. */
 export const declares = (example: string, name: string): boolean =>
   new RegExp(`const ${name}\\b|const \\{[^}]*\\b${name}\\b[^}]*\\} =`).test(example);
 
-/** The heading under which an example stands, and its number. */
+/** The heading above an example, and its number. */
 export const titleOf = (example: string): string => {
   const before = readme.slice(0, readme.indexOf(example));
   return (

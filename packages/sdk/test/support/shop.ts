@@ -5,7 +5,7 @@ import { type Admin, type AdminOptions, createAdmin } from "../../src/admin/inde
 import { ApiError, createStorefront, type Storefront } from "../../src/index.ts";
 import type { StorefrontOptions } from "../../src/types.ts";
 
-/** The SDK, the service and an identity provider in one process: what the SDK fetches, the service answers. */
+/** Runs the SDK, the service and an identity provider in one process; the SDK's `fetch` calls the service. */
 
 export const REDIRECT = { redirectUri: SHOP };
 
@@ -18,20 +18,20 @@ export type Sent = {
   retryAfter: string | null;
 };
 
-/** Stands between the SDK and the service for one request, which it may pass on or not. */
+/** Handles one request of the SDK, and may pass it to the service. */
 export type Fault = (pass: () => Promise<Response>) => Promise<Response>;
 
 export type Shop = {
   f: Federation;
-  /** What reached the network, in order. */
+  /** The requests that reached the network, in order. */
   sent: Sent[];
-  /** Applied to the next requests to a path, one each. */
+  /** Each fault applies to the next request to its path. */
   faults: { path: string; fault: Fault }[];
   slept: number[];
-  /** Takes no time, and moves the clock. */
+  /** Advances the clock without waiting. */
   sleep(ms: number): Promise<void>;
   fetch: NonNullable<StorefrontOptions["fetch"]>;
-  /** A page of the shop: one more tab, or the same after a reload. */
+  /** A page of the shop: another tab, or the same tab after a reload. */
   page(options?: Partial<StorefrontOptions>): Storefront;
   storage: TestStorage;
   countOf(path: string): number;
@@ -99,7 +99,7 @@ export async function openShop(options: Parameters<typeof createFederation>[0] =
 
 const PEER = { socket: { remoteAddress: "127.0.0.1" } };
 
-/** A shopper's browser. It keeps the service's cookie, and goes wherever it is sent. */
+/** A shopper's browser. It keeps the service's cookie, and follows redirects. */
 export function openBrowser({ f }: Pick<Shop, "f">) {
   let cookie = "";
   async function visit(url: string): Promise<string> {
@@ -113,11 +113,11 @@ export function openBrowser({ f }: Pick<Shop, "f">) {
   }
   return {
     visit,
-    /** To the identity provider, where somebody signs in, and as far as our callback. */
+    /** Signs in at the identity provider, and returns the URL of Latchkey's callback. */
     async toCallback(url: string): Promise<string> {
       return f.idp.signIn(await visit(url));
     },
-    /** All the way, back to the shop. */
+    /** Follows the whole sign-on, and returns the shop's URL. */
     async go(url: string): Promise<string> {
       let at = url;
       while (!at.startsWith(SHOP)) at = at.startsWith(f.idp.origin) ? f.idp.signIn(at) : await visit(at);
@@ -126,7 +126,7 @@ export function openBrowser({ f }: Pick<Shop, "f">) {
   };
 }
 
-/** One sign-on, up to the address at which the shopper comes back. */
+/** Runs a sign-on, and returns the URL at which the shopper comes back. */
 export async function signOn(shop: Shop, page: Storefront, browser = openBrowser(shop)): Promise<string> {
   const { url } = await page.beginSignOn(shop.f.profileId, REDIRECT);
   return browser.go(url);
@@ -158,7 +158,7 @@ export function newStorage() {
   };
 }
 
-/** Everything that an iterator gives. */
+/** All items of an async iterator. */
 export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const item of items) all.push(item);
@@ -183,7 +183,7 @@ export const withParameter = (url: string, name: string, value: string | undefin
   return changed.href;
 };
 
-/** The service did its work, and nobody heard of it. */
+/** The service handles the request, and its answer is lost. */
 export const loseAnswer: Fault = async (pass) => {
   await pass();
   throw new TypeError("Failed to fetch");

@@ -20,7 +20,7 @@ const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-
 const read = (text: string) => readAccessToken(keyring, text);
 const bytesOf = (text: string) => Buffer.from(text.slice(PREFIX.length), "base64url");
 
-/** Bytes with a right mark behind them, which only we can make. */
+/** The bytes with a correct HMAC after them, which only the holder of the key can compute. */
 function marked(bytes: Buffer, by: Keyring = keyring): string {
   const body = bytes.subarray(0, -32);
   const mac = createHmac("sha256", by.current("access-token").key).update(body).digest();
@@ -28,7 +28,7 @@ function marked(bytes: Buffer, by: Keyring = keyring): string {
 }
 
 describe("an access token", () => {
-  test("says what it was made with, of every grant", () => {
+  test("contains the data that it was written with, for every grant", () => {
     expect(read(written)).toEqual(TOKEN);
     for (const grant of ["client_credentials", "member"] as const) {
       const other = { ...TOKEN, grant };
@@ -36,7 +36,7 @@ describe("an access token", () => {
     }
   });
 
-  test("is one text: every other spelling of the same bytes is refused", () => {
+  test("is refused in a non-canonical base64url spelling", () => {
     const spare = Array.from(LETTERS, (letter) => written.slice(0, -1) + letter).filter(
       (text) => text !== written && bytesOf(text).equals(bytesOf(written)),
     );
@@ -57,7 +57,7 @@ describe("an access token", () => {
     expect(respelled.filter((text) => read(text) !== undefined)).toEqual([]);
   });
 
-  test("is refused with any bit of its text turned", () => {
+  test("is refused with any bit of its text changed", () => {
     for (let at = 0; at < written.length; at++) {
       for (let bit = 0; bit < 7; bit++) {
         const turned = String.fromCharCode(written.charCodeAt(at) ^ (1 << bit));
@@ -66,17 +66,17 @@ describe("an access token", () => {
     }
   });
 
-  test("is refused cut short, too long, or without its prefix", () => {
+  test("is refused if it is too short, too long, or has no prefix", () => {
     for (let length = 0; length < written.length; length++)
       expect(read(written.slice(0, length)), String(length)).toBeUndefined();
     for (const text of [`${written}A`, written.slice(PREFIX.length), `lkac_${written.slice(PREFIX.length)}`])
       expect(read(text)).toBeUndefined();
   });
 
-  test("is refused when its mark was made with another master key, or for another purpose", () => {
+  test("is refused if its HMAC comes from another master key or another purpose", () => {
     const other = createKeyring([randomBytes(32)]);
     expect(readAccessToken(other, written)).toBeUndefined();
-    // The id of our key, and the mark of another.
+    // The id of the right key, and the HMAC of another key.
     expect(read(marked(bytesOf(written), other))).toBeUndefined();
     const { key } = keyring.current("idempotent-answer");
     const body = bytesOf(written).subarray(0, -32);
@@ -84,7 +84,7 @@ describe("an access token", () => {
     expect(read(PREFIX + Buffer.concat([body, mac]).toString("base64url"))).toBeUndefined();
   });
 
-  test("of a version or a grant that this release does not know is refused, though rightly marked", () => {
+  test("is refused with a correct HMAC but an unknown version or grant", () => {
     const changed = (at: number, value: number) => {
       const bytes = bytesOf(written);
       bytes[at] = value;
@@ -95,7 +95,7 @@ describe("an access token", () => {
     for (const grant of [3, 255]) expect(read(changed(5, grant))).toBeUndefined();
   });
 
-  test("is refused without an exception when it is anything else", () => {
+  test("is refused without an exception for any other text", () => {
     fc.assert(
       fc.property(
         fc.oneof(

@@ -4,15 +4,15 @@ import { idFromBytes, idToBytes } from "../lib/ids.ts";
 import { KEY_ID_BYTES, type Keyring } from "../lib/keyring.ts";
 
 /**
- * An access token carries what it stands for and our mark on it, so that giving one out writes nothing: the implicit
- * grant is open to everybody, and nobody can fill the database with it.
+ * An access token contains its own data and an HMAC over them, so issuing a token writes no row. The implicit grant is
+ * open to everybody, and must not be able to fill the database.
  *
  *     lkat_ base64url( version 1 | key id 4 | grant 1 | store 16 | holder 16 | token 16 | issued 4 | expires 4 | HMAC-SHA-256 32 )
  */
 export type AccessToken = {
   grant: Grant;
   storeId: string;
-  /** The application key, or the member, that it was given to. */
+  /** The id of the application key or the member. */
   holderId: string;
   tokenId: string;
   issuedAt: number;
@@ -50,11 +50,12 @@ export function writeAccessToken(keyring: Keyring, token: AccessToken): string {
   return PREFIX + bytes.toString("base64url");
 }
 
-/** What an access token says, if it is one of ours. Whether it has expired or was revoked is for the caller to see. */
+/** Returns the data of a token with a correct HMAC. The caller checks whether the token has expired or was revoked. */
 export function readAccessToken(keyring: Keyring, text: string): AccessToken | undefined {
   if (text.length !== LENGTH || !text.startsWith(PREFIX)) return undefined;
   const bytes = Buffer.from(text.slice(PREFIX.length), "base64url");
-  // The decoder skips what is not base64url and ignores spare bits: only the text that encodes back to itself is taken.
+  // The decoder skips characters outside base64url and ignores spare bits, so only a text that encodes back to itself
+  // is accepted.
   if (bytes.length !== BYTES || PREFIX + bytes.toString("base64url") !== text) return undefined;
   if (bytes[0] !== VERSION) return undefined;
   const key = keyring.find("access-token", bytes.subarray(AT.keyId, AT.grant));

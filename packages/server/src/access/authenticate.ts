@@ -1,5 +1,5 @@
 import type { ExpressionBuilder } from "kysely";
-import type { Caller } from "../contract/caller.ts";
+import type { Caller, Holder } from "../contract/caller.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Role } from "../contract/roles.ts";
 import { readBearer } from "../lib/bearer.ts";
@@ -14,13 +14,14 @@ import { createStoreCache } from "../storage/store-cache.ts";
 import type { Tables } from "../storage/tables.ts";
 import { type AccessToken, readAccessToken } from "./access-token.ts";
 
-/** Who is calling: the application key or the member behind a good access token, with its share of the store's rate limit. */
+/** The application key or the member of a valid access token, with its share of the store's rate limit. */
 export type Principal = AccessToken & Omit<Caller, "requestId"> & { allowance: KeyAllowance };
 
 /**
- * What is known of access tokens. `tokens`: what each says, which its mark has proven for good. `principals`: what the database
- * says of it; `null` when it was revoked or ended, or when its key or store is gone. A store's principals go when the store
- * changes: at once when it was changed here, within a second when another process did it.
+ * The two caches of access tokens. `tokens`: the data of each token whose HMAC was checked. `principals`: the token's
+ * state in the database, `null` if the token was revoked or has ended, or if its key or store is gone. A store's
+ * principals are dropped when the store changes: at once if this process changed it, within a second if another process
+ * did.
  */
 export type Standings = { tokens: Memo<AccessToken>; principals: GroupCache<Principal | null> };
 
@@ -68,45 +69,42 @@ function readToken(
   return token;
 }
 
-const loadPrincipal = (deps: AuthenticateDeps, token: AccessToken): Promise<Principal | null> =>
-  token.grant === "member" ? loadMember(deps, token) : loadKey(deps, token);
-
-async function loadKey({ storage }: AuthenticateDeps, token: AccessToken): Promise<Principal | null> {
-  const row = await findStanding.first(storage.db, token);
+async function loadPrincipal(
+  { storage: { db } }: AuthenticateDeps,
+  token: AccessToken,
+): Promise<Principal | null> {
+  const id = token.holderId;
+  if (token.grant === "member") {
+    const row = await findMemberStanding.first(db, token);
+    if (!row) return null;
+    // A member has no reservation: each member draws on the shared pool of the store.
+    const { name, email } = row;
+    return principalOf(token, { type: "member", id, name, email }, { ...row, reserved_rate_limit: 0 });
+  }
+  const row = await findStanding.first(db, token);
   if (!row) return null;
-  return {
-    ...token,
-    holder: { type: "application_key", id: token.holderId, name: row.name, clientId: row.client_id },
-    role: token.grant === "implicit" ? null : (row.role as Role),
-    allowance: {
-      revision: row.revision,
-      rateLimit: row.rate_limit,
-      totalReserved: row.total_reserved_rate_limit,
-      reserved: row.reserved_rate_limit,
-    },
-  };
+  return principalOf(token, { type: "application_key", id, name: row.name, clientId: row.client_id }, row);
 }
 
-/** A member has nothing reserved: people draw on what the store's keys share, each for themselves. */
-async function loadMember({ storage }: AuthenticateDeps, token: AccessToken): Promise<Principal | null> {
-  const row = await findMemberStanding.first(storage.db, token);
-  if (!row) return null;
-  return {
-    ...token,
-    holder: { type: "member", id: token.holderId, name: row.name, email: row.email },
-    role: row.role as Role,
-    allowance: {
-      revision: row.revision,
-      rateLimit: row.rate_limit,
-      totalReserved: row.total_reserved_rate_limit,
-      reserved: 0,
-    },
-  };
-}
+type KeyStanding = Pick<Tables["stores"], "revision" | "rate_limit" | "total_reserved_rate_limit"> &
+  Pick<Tables["application_keys"], "role" | "reserved_rate_limit">;
+
+const principalOf = (token: AccessToken, holder: Holder, row: KeyStanding): Principal => ({
+  ...token,
+  holder,
+  role: token.grant === "implicit" ? null : (row.role as Role),
+  allowance: {
+    revision: row.revision,
+    rateLimit: row.rate_limit,
+    totalReserved: row.total_reserved_rate_limit,
+    reserved: row.reserved_rate_limit,
+  },
+});
 
 /**
- * The join with the profile that a member signed in through ends the member's tokens when the profile is deleted or disabled. Tokens of
- * before do not come back when it is enabled again. Customer tokens of a disabled profile live on.
+ * The join with the profile that the member signed in through makes the member's tokens invalid when the profile is
+ * deleted or disabled. `tokens_from` keeps them invalid when the profile is enabled again. Customer tokens of a
+ * disabled profile stay valid.
  */
 const findMemberStanding = statement((db, token: AccessToken) =>
   db
@@ -132,11 +130,11 @@ const findMemberStanding = statement((db, token: AccessToken) =>
     ]),
 );
 
-/** The conditions for every access token, an application key's and a member's alike. */
+/** The conditions for every access token, of an application key and of a member. */
 function isGood(eb: ExpressionBuilder<Tables & { store: Tables["stores"] }, "store">, token: AccessToken) {
   return eb.and([
     eb("store.deleted_at", "is", null),
-    // After a restore, tokens of before are dead.
+    // A restore sets `tokens_from`, so all earlier tokens are invalid.
     eb.or([eb("store.tokens_from", "is", null), eb("store.tokens_from", "<=", token.issuedAt)]),
     eb.not(
       eb.exists(

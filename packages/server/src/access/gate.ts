@@ -1,9 +1,9 @@
-import type { Gate, Knock, Passage } from "../contract/gate.ts";
+import type { Gate, GateRequest, GateResult } from "../contract/gate.ts";
 import type { Operation } from "../contract/operation.ts";
 import { isBackOffice, isPermitted } from "../contract/permissions.ts";
 import { Problem } from "../contract/problem.ts";
-import { mayActAs } from "../contract/roles.ts";
-import { findSignedIn, rememberSignedIn } from "../customers/tokens/signed-in.ts";
+import { mayActAs, type Role } from "../contract/roles.ts";
+import { findSignedIn, rememberSignedIn } from "../customers/tokens/verify-token.ts";
 import { networkOf } from "../lib/source-address.ts";
 import { ANONYMOUS, type Cap } from "../rate-limit/cap.ts";
 import type { LastUsed } from "../rate-limit/last-used.ts";
@@ -21,83 +21,93 @@ type Deps = AuthenticateDeps & {
   random: () => number;
 };
 
+/** Operations on these resources can take from the part of the limit that is kept for administration. */
 const ADMINISTRATION = new Set(["application_keys", "store", "customer_tokens"]);
 
 /**
- * Authenticates (401), checks permission and role (403), then takes from the store's limit (429). A request that fails one of
- * the first two takes from the limit of its source address instead.
+ * Authenticates (401), checks permission and role (403), then takes from the store's limit (429). A request that fails
+ * one of the first two takes from the limit of its source address instead.
  */
 export function createGate(deps: Deps): Gate {
   const findRemembered = rememberSignedIn();
-
-  async function enterAnonymous(source: string): Promise<void> {
-    const wait = await deps.anonymous.take(source);
-    if (wait === undefined) return;
-    const retryAfterSeconds = jittered(wait, deps.random);
-    throw new Problem("rate_limit_exceeded", {
-      detail: "This address sends too many requests without a good access token.",
-      meta: { bucket: "source", rate_limit: ANONYMOUS.rate },
-      retryAfterSeconds,
-      headers: {
-        "RateLimit-Policy": `"source";q=${ANONYMOUS.rate};w=1`,
-        RateLimit: `"source";r=0;t=${retryAfterSeconds}`,
-      },
-    });
-  }
-
-  async function enter(
-    operation: Operation,
-    { authorization, customerToken, source, requestId }: Knock,
-  ): Promise<Passage> {
-    const principal = await authenticate(deps, authorization).catch(async (error) => {
-      if (error instanceof Problem) await enterAnonymous(source);
-      throw error;
-    });
-    const caller = { ...principal, requestId };
-    // Only a Problem means a bad token. While the database does not answer, the role is unknown and the stream waits.
-    const roleNow = () =>
-      authenticate(deps, authorization).then(
-        ({ role }) => role,
-        (error) => (error instanceof Problem ? ("ended" as const) : ("unknown" as const)),
-      );
-    const draw = {
-      storeId: principal.storeId,
-      keyId: principal.holder.id,
-      source: isBackOffice(principal) ? undefined : networkOf(source),
-      allowance: principal.allowance,
-      administration: isAdministration(operation, principal),
-    };
-    const brought = isForCustomers(operation, principal) ? customerToken : undefined;
-    // A gateway's customer token is remembered, so it need not wait for the limit, and a shopper's that has expired takes nothing from it.
-    const remembered =
-      brought !== undefined && isGateway(operation)
-        ? await findRemembered(deps, principal.storeId, brought)
-        : "not asked";
-    const forbidden =
-      forbid(operation, principal, brought !== undefined) ??
-      (remembered === undefined ? new Problem("customer_token_invalid") : undefined);
-    // A 403 takes nothing from the store's limit: anybody can have an implicit token, and could use the limit up.
-    if (forbidden) {
-      await enterAnonymous(source);
-      const headers = rateLimitHeaders(await deps.limiter.look(draw));
-      return { caller, headers, roleNow, refusal: forbidden };
-    }
-    const decision = await deps.limiter.take(draw);
-    const headers = rateLimitHeaders(decision, decision.retryAfterSeconds);
-    if (!decision.allowed) return { caller, headers, roleNow, refusal: refusalOf(decision, deps.random) };
-    if (principal.holder.type === "application_key")
-      deps.lastUsed.noteKey(principal.storeId, principal.holder.id);
-    if (brought === undefined) return { caller, headers, roleNow };
-    const customer =
-      remembered === "not asked" ? await findSignedIn(deps, principal.storeId, brought) : remembered;
-    if (!customer) return { caller, headers, roleNow, refusal: new Problem("customer_token_invalid") };
-    return { caller: { ...caller, customer }, headers, roleNow };
-  }
-
-  return { enter, enterAnonymous };
+  return {
+    check: (operation, request) => check(deps, findRemembered, operation, request),
+    limitSource: (source) => limitSource(deps, source),
+  };
 }
 
-/** A customer token adds the customer's permissions. At our own routes it is checked after the rate limit, because that reads the database. */
+async function check(
+  deps: Deps,
+  findRemembered: typeof findSignedIn,
+  operation: Operation,
+  { authorization, customerToken, source, requestId }: GateRequest,
+): Promise<GateResult> {
+  const principal = await authenticate(deps, authorization).catch(async (error) => {
+    if (error instanceof Problem) await limitSource(deps, source);
+    throw error;
+  });
+  const { storeId, holder } = principal;
+  const caller = { ...principal, requestId };
+  const roleNow = () => readRole(deps, authorization);
+  const draw = {
+    storeId,
+    keyId: holder.id,
+    source: isBackOffice(principal) ? undefined : networkOf(source),
+    allowance: principal.allowance,
+    administration: isAdministration(operation, principal),
+  };
+  const token = isForCustomers(operation, principal) ? customerToken : undefined;
+  // The gateway check reads its remembered token before the limit, so an expired one takes nothing from the limit.
+  // Other operations read the database for the token, so they check it after the limit.
+  const isFirst = token !== undefined && isGateway(operation);
+  const remembered = isFirst ? await findRemembered(deps, storeId, token) : undefined;
+  const forbidden =
+    forbid(operation, principal, token !== undefined) ??
+    (isFirst && !remembered ? new Problem("customer_token_invalid") : undefined);
+  // A 403 takes nothing from the store's limit: an implicit token is public, and could use the limit up.
+  if (forbidden) {
+    await limitSource(deps, source);
+    const headers = rateLimitHeaders(await deps.limiter.look(draw));
+    return { caller, headers, roleNow, refusal: forbidden };
+  }
+  const decision = await deps.limiter.take(draw);
+  const headers = rateLimitHeaders(decision, decision.retryAfterSeconds);
+  if (!decision.allowed) return { caller, headers, roleNow, refusal: refusalOf(decision, deps.random) };
+  if (holder.type === "application_key") deps.lastUsed.noteKey(storeId, holder.id);
+  if (token === undefined) return { caller, headers, roleNow };
+  const customer = remembered ?? (await findSignedIn(deps, storeId, token));
+  if (!customer) return { caller, headers, roleNow, refusal: new Problem("customer_token_invalid") };
+  return { caller: { ...caller, customer }, headers, roleNow };
+}
+
+async function limitSource({ anonymous, random }: Deps, source: string): Promise<void> {
+  const wait = await anonymous.take(source);
+  if (wait === undefined) return;
+  const retryAfterSeconds = jittered(wait, random);
+  throw new Problem("rate_limit_exceeded", {
+    detail: "This address sends too many requests without a good access token.",
+    meta: { bucket: "source", rate_limit: ANONYMOUS.rate },
+    retryAfterSeconds,
+    headers: {
+      "RateLimit-Policy": `"source";q=${ANONYMOUS.rate};w=1`,
+      RateLimit: `"source";r=0;t=${retryAfterSeconds}`,
+    },
+  });
+}
+
+/** Only a Problem means an invalid token. Any other error leaves the role unknown, and an open stream waits. */
+async function readRole(
+  deps: Deps,
+  authorization: string | undefined,
+): Promise<Role | null | "ended" | "unknown"> {
+  try {
+    return (await authenticate(deps, authorization)).role;
+  } catch (error) {
+    return error instanceof Problem ? "ended" : "unknown";
+  }
+}
+
+/** A customer token adds the customer's permissions. Whether the token is valid is checked elsewhere in `check`. */
 function forbid(operation: Operation, { grant, role }: Principal, isCustomer: boolean): Problem | undefined {
   const { access } = operation;
   const isAllowed =
@@ -109,9 +119,9 @@ function forbid(operation: Operation, { grant, role }: Principal, isCustomer: bo
 }
 
 /**
- * Only operations on a customer's own resources read the customer token; elsewhere an expired one is ignored. The store's own programs
- * and people act under their own name, so beside their tokens a customer token counts nowhere. The gateway check alone reads it beside a
- * program's: it changes nothing, and the service behind the gateway asks whose request it is.
+ * Only operations on a customer's own resources read the customer token; other operations ignore even an expired one.
+ * Programs and members of the store act under their own name, so their requests ignore it too. The gateway check reads
+ * it beside a program's token: it changes nothing, and the service behind the gateway needs the customer's id.
  */
 const isForCustomers = (operation: Operation, principal: Principal): boolean =>
   isGateway(operation)
@@ -162,5 +172,7 @@ function refusalOf(
   });
 }
 
-/** A second more for half of those who were refused, so that they do not all come back at once. */
+/**
+ * Adds a second at random for half of the refused requests, so that not all of them are repeated in the same second.
+ */
 const jittered = (seconds: number, random: () => number): number => seconds + Math.floor(random() * 2);

@@ -1,7 +1,7 @@
 import { Problem } from "../contract/problem.ts";
 import type { Role } from "../contract/roles.ts";
 
-/** Names the least role that may, and the one that the caller has now. */
+/** `needs` is the lowest role that the operation accepts. */
 export const roleInsufficient = (role: Role | null, needs: Role | undefined): Problem =>
   new Problem("role_insufficient", {
     detail: `This needs the role ${needs}, and whoever calls has the role ${role}.`,

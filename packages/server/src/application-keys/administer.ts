@@ -14,7 +14,7 @@ import type { Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import { changeStore } from "../stores/store.ts";
 import { type ApplicationKey, getApplicationKey } from "./application-key.ts";
-import { noteKey } from "./note-key.ts";
+import { noteKey } from "./events.ts";
 import { refuseOverLimit } from "./refuse-over-limit.ts";
 import {
   applicationKeyResource,
@@ -97,7 +97,7 @@ export async function updateApplicationKey(
   return { ...keyAnswer(deps, updated), meta: { effective_by: inForceBy(deps) } };
 }
 
-type Change = Pick<
+type KeyUpdate = Pick<
   Tables["application_keys"],
   "store_id" | "id" | "name" | "reserved_rate_limit" | "role" | "openid_client"
 > & {
@@ -106,8 +106,8 @@ type Change = Pick<
   now: number;
 };
 
-/** One statement writes every column, if the reservation fits. A refused request changes nothing. */
-const changeKey = statement((db, change: Change) =>
+/** Writes every column in a single statement, if the reservation fits. A refused request changes nothing. */
+const changeKey = statement((db, change: KeyUpdate) =>
   db
     .updateTable("application_keys")
     .set({

@@ -9,13 +9,13 @@ import type { Database } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 
 /** The credentials of one of a store's programs, with its reserved share of the store's rate limit. */
-export type ApplicationKey = Omit<Tables["application_keys"], keyof Parsed> &
-  Parsed & {
+export type ApplicationKey = Omit<Tables["application_keys"], keyof ParsedKey> &
+  ParsedKey & {
     /** The secrets that work now, newest first. */
     secrets: SecretTimes[];
   };
 
-type Parsed = {
+type ParsedKey = {
   /** The role of its `client_credentials` tokens. */
   role: Role;
   /** Whether its sign-ons need PKCE (`pkce`) or not (`standard`). */
@@ -25,10 +25,10 @@ type Parsed = {
 type SecretTimes = Pick<Tables["application_key_secrets"], "created_at" | "last_used_at" | "expires_at">;
 
 /** A transaction can stand in for the database, so that a change reads its own result before the next change begins. */
-type ReadDeps = { storage: { db: Database }; clock: Clock };
+type KeyReadDeps = { storage: { db: Database }; clock: Clock };
 
 export async function getApplicationKey(
-  { storage, clock }: ReadDeps,
+  { storage, clock }: KeyReadDeps,
   storeId: string,
   keyId: string,
 ): Promise<ApplicationKey> {
@@ -38,7 +38,7 @@ export async function getApplicationKey(
   return keyOf(row, secretsIn(rows));
 }
 
-/** One row for each secret that works now, newest first; one without a secret where there is none. */
+/** A row for each secret that works now, newest first, or one row without a secret. */
 const findKeyWithSecrets = statement((db, of: { storeId: string; keyId: string; now: number }) =>
   db
     .selectFrom("application_keys as key")
@@ -77,7 +77,7 @@ const secretsIn = (rows: readonly SecretColumns[]): SecretTimes[] =>
         },
   );
 
-/** What the planner needs of a key. */
+/** The columns of a key that the planner needs. */
 export type PlannedKey = { keyId: string; name: string; reserved: number; createdAt: number };
 
 const plannedKeys = ({ db }: { db: Database }, storeId: string) =>
@@ -86,15 +86,15 @@ const plannedKeys = ({ db }: { db: Database }, storeId: string) =>
     .where("store_id", "=", storeId)
     .select(["id as keyId", "name", "reserved_rate_limit as reserved", "created_at as createdAt"]);
 
-/** A literal, not a parameter: only so does the planner know that the index over keys with a reservation will do. */
+/** A literal, not a parameter: otherwise the database does not use the partial index over keys with a reservation. */
 const isReserving = sql<boolean>`reserved_rate_limit > 0`;
 
 export const listReservingKeys = (storage: { db: Database }, storeId: string): Promise<PlannedKey[]> =>
   plannedKeys(storage, storeId).where(isReserving).execute();
 
 /**
- * A key, and all that reserve, it among them, each with the store's limit. One statement, because limit and reservations may change
- * together: read one after the other, more could seem reserved than there is.
+ * The key, and all keys with a reservation, each with the store's limit. The rows come from a single statement, because
+ * a limit that is read before or after a change could be lower than the reservations.
  */
 export function listPlan(
   storage: { db: Database },
@@ -117,7 +117,7 @@ export async function findPlannedKeys(
   for (let from = 0; from < keyIds.length; from += AT_ONCE) {
     const some = keyIds.slice(from, from + AT_ONCE);
     found.push(...(await plannedKeys(storage, storeId).where("id", "in", some).execute()));
-    // There may be a hundred thousand, and on SQLite nothing above has waited for anything.
+    // There can be 100,000 keys, and SQLite answers synchronously: lets the event loop run.
     await setImmediate();
   }
   return found;
@@ -125,7 +125,7 @@ export async function findPlannedKeys(
 
 /** The keys of one page, each with its secrets. */
 export async function withSecrets(
-  { storage, clock }: ReadDeps,
+  { storage, clock }: KeyReadDeps,
   storeId: string,
   rows: readonly Tables["application_keys"][],
 ): Promise<ApplicationKey[]> {

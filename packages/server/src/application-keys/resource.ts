@@ -14,11 +14,12 @@ import { type ApplicationKey, getApplicationKey, withSecrets } from "./applicati
 export type KeyChange = Omit<Writable, "type" | "name"> & { name?: string | undefined };
 type Writable = Input<typeof contract.updateApplicationKey>["body"]["data"];
 
-type Where = { publicUrl: string };
+type Deps = { publicUrl: string; storage: Storage; clock: Clock };
 
 const URL_PATH = "/v2/application-keys";
 
-export const keyUrl = ({ publicUrl }: Where, keyId: string): string => `${publicUrl}${URL_PATH}/${keyId}`;
+export const keyUrl = ({ publicUrl }: Pick<Deps, "publicUrl">, keyId: string): string =>
+  `${publicUrl}${URL_PATH}/${keyId}`;
 
 export const toColumns = (data: KeyChange): Given<Tables["application_keys"]> =>
   given({
@@ -52,27 +53,28 @@ export const applicationKeyResource = (
   },
 });
 
-export const keyAnswer = (where: Where, key: ApplicationKey): Output<typeof contract.getApplicationKey> => ({
+export const keyAnswer = (
+  deps: Pick<Deps, "publicUrl">,
+  key: ApplicationKey,
+): Output<typeof contract.getApplicationKey> => ({
   data: applicationKeyResource(key),
-  links: { self: keyUrl(where, key.id) },
+  links: { self: keyUrl(deps, key.id) },
 });
 
 /** The one answer that has the client secret. */
 export const keyWithSecretAnswer = (
-  where: Where,
+  deps: Pick<Deps, "publicUrl">,
   key: ApplicationKey,
   client_secret: string,
 ): Output<typeof contract.rotateApplicationKey> => ({
   data: { ...applicationKeyResource(key), client_secret },
-  links: { self: keyUrl(where, key.id) },
+  links: { self: keyUrl(deps, key.id) },
 });
-
-type Deps = Where & { storage: Storage; clock: Clock };
 
 export const showApplicationKey = async (deps: Deps, storeId: string, keyId: string) =>
   keyAnswer(deps, await getApplicationKey(deps, storeId, keyId));
 
-/** One page of keys, oldest first, with the store whose limit they share. */
+/** A page of keys, oldest first, with the limit of their store. */
 export async function listApplicationKeys(
   deps: Deps,
   storeId: string,

@@ -9,14 +9,17 @@ import { statement } from "../storage/statement.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import { changeStore } from "../stores/store.ts";
 import { getApplicationKey } from "./application-key.ts";
-import { noteKey } from "./note-key.ts";
+import { noteKey } from "./events.ts";
 import { keyWithSecretAnswer } from "./resource.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 
 const DEFAULT_GRACE_SECONDS = 86_400;
 
-/** Secrets that are over are remembered, so that a program with an old secret is answered "rotated" and not "wrong". The newest ten are kept. */
+/**
+ * Secrets that are over are remembered, so that a program with an old secret is answered "rotated" and not "wrong". The
+ * newest ten are kept.
+ */
 const REMEMBERED_PER_KEY = 10;
 
 export async function insertSecret(

@@ -2,7 +2,7 @@ import cluster from "node:cluster";
 import { Problem } from "../contract/problem.ts";
 import { problemEntry } from "../contract/problems.ts";
 import { isOperatorFault, isUsageFault, usageFault } from "../lib/operator-fault.ts";
-import { isUnavailable, isWriteRefused } from "../storage/storage.ts";
+import { isUnavailable, isWriteRefused } from "../storage/failures.ts";
 import type { Command } from "./command.ts";
 import { commands } from "./commands/all.ts";
 import { helpOf, helpOfFamily, overview } from "./help.ts";
@@ -45,7 +45,7 @@ async function runCommand([first, ...rest]: string[]): Promise<void> {
 async function execute(command: Command, args: string[]): Promise<void> {
   const given = parse(command, args);
   if (!given) return answer(await helpOf(command));
-  // `serve` writes its log itself: a stream on the same pipe would make that non-blocking.
+  // `serve` writes its log itself; a stream on the same pipe would make the pipe non-blocking.
   if (command.name !== "serve") process.stdout.on("error", onUnwritten);
   if (cluster.isPrimary)
     for (const words of unknownVariables(process.env)) console.error(`latchkey: ${words}`);
@@ -58,7 +58,10 @@ function answer(text: string): void {
   console.log(text);
 }
 
-/** Whoever reads may leave when they have enough (`| head`). Else they lack what they asked for, and it may have been a secret. */
+/**
+ * A reader may close the pipe early (`| head`). Otherwise the output is incomplete, and may have contained a secret, so
+ * the command fails.
+ */
 function onUnwritten({ code, message }: NodeJS.ErrnoException): void {
   if (code === "EPIPE") return;
   process.exitCode = FAILED;
@@ -84,7 +87,7 @@ function unknownAction(family: string, action: string, members: readonly Command
   );
 }
 
-/** A fault that somebody can mend is said in words; one of our own making shows where it happened. */
+/** A fault that the operator can fix is printed as a sentence; an unexpected error with its stack. */
 export function inWords(error: unknown): string {
   if (error instanceof Problem)
     return error.faults.map(({ code, detail }) => detail ?? problemEntry(code).means).join("\n");
@@ -99,7 +102,7 @@ export function inWords(error: unknown): string {
 
 const OF_FILES = ["EACCES", "EEXIST", "EISDIR", "ELOOP", "ENOSPC", "ENOTDIR", "EPERM", "EROFS"];
 
-/** What the system refuses to do with a file says itself why, and mostly with which one; so does a folder that we are in and that is gone. */
+/** A file system error names its reason, and mostly its file; so does a current folder that was deleted. */
 const isOfFile = (error: unknown): error is Error =>
   error instanceof Error &&
   "code" in error &&

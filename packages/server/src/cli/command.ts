@@ -1,27 +1,27 @@
-/** A command as data: what is parsed, what `--help` says and what docs/cli.md shows all come from it. */
+/** A command as data: the parser, `--help` and docs/cli.md are derived from it. */
 export type Command = {
-  /** One word, or the thing and what is done with it: "key update". */
+  /** One word, or a thing and an action: "key update". */
   name: string;
   does: string;
-  /** The one word that is no option. */
+  /** The one argument that is no option. */
   argument?: Argument;
   options: Options;
-  /** What else is good to know. */
+  /** Further advice. */
   notes?: string;
-  /** Long notes, loaded only where they are shown. */
+  /** Long notes, loaded only when they are shown. */
   loadNotes?(): Promise<string>;
-  /** Only the command that is asked for is loaded: a start is mostly the loading of files. */
+  /** Loads the code of the one command, because loading files is most of the time of a start. */
   load(): Promise<(given: never) => Promise<void>>;
 };
 
-/** What somebody reads out is typed in as many words as they pause. */
+/** A reference read out on the telephone is typed with spaces. */
 type Argument = { value: string; says: string; isReadOut?: true };
 
-/** Without `value` it is said or not; with it, it takes one. */
+/** An option without `value` is a flag; with `value` it takes one value. */
 export type Option = { value?: string; says: string; required?: true; default?: string };
 type Options = Readonly<Record<string, Option>>;
 
-/** What a command is given: the types of its function are checked against its options. */
+/** The arguments of a command, so that its function's types are checked against its options. */
 type GivenOptions<O extends Options> = {
   [K in keyof O]: O[K] extends { value: string }
     ? O[K] extends { required: true } | { default: string }
@@ -38,18 +38,18 @@ type CommandOf<O extends Options, G> = Omit<Command, "options" | "argument" | "l
 export const command = <const O extends Options>(described: CommandOf<O, GivenOptions<O>>): Command =>
   described;
 
-/** A command that takes one word beside its options. */
+/** A command that takes one argument beside its options. */
 export const commandOn = <const O extends Options>(
   described: CommandOf<O, GivenOptions<O> & { argument: string }> & { argument: Argument },
 ): Command => described;
 
 export const NAME = { value: "<name>", says: "1 to 255 characters" } as const;
 
-/** What a program reads: one object on one line. A resource in it has the members that the API shows. */
+/** JSON output: one object on one line. A resource has the same members as in the API. */
 export const jsonOption = (shape: string) => ({ json: { says: `prints ${shape}, for programs` } });
 export const YES_OPTION = { yes: { says: "does not ask first; required where there is no terminal" } };
 export const OF_STORE = { store: { value: "<store>", says: "the store's id", required: true } } as const;
-/** For commands that change nothing, or only add to what is there. */
+/** For commands that change nothing, or only add. */
 export const FROM_STORE = {
   store: { value: "<store>", says: "the store's id; optional where there is only one store" },
 } as const;

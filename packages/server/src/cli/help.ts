@@ -2,10 +2,10 @@ import type { Command, Option } from "./command.ts";
 
 const WIDEST = 120;
 
-/** Lines end between words, before the edge of a terminal that is narrower. */
+/** Lines break between words, before the edge of a narrow terminal. */
 const widthOf = ({ columns }: { columns?: number }): number => Math.min(WIDEST, columns || WIDEST);
 
-/** How a command is typed, on one line. */
+/** The usage of a command, on one line. */
 export function usageOf({ name, argument, options }: Command): string {
   const words = Object.entries(options).map(([option, described]) => {
     const typed = toTyped(option, described);
@@ -16,7 +16,7 @@ export function usageOf({ name, argument, options }: Command): string {
 
 const toTyped = (name: string, { value }: Option): string => `--${name}${value ? ` ${value}` : ""}`;
 
-/** What a command takes, in rows of two: what is typed, and what it says. */
+/** The arguments of a command in two columns: its form, and its explanation. */
 export function describeOptions({ argument, options }: Command): [string, string][] {
   return [
     ...(argument ? [[argument.value, argument.says] as [string, string]] : []),
@@ -38,7 +38,7 @@ export async function helpOf(command: Command, width = widthOf(process.stdout)):
   ].join("\n\n");
 }
 
-/** What there is of one thing: "store" has create, list, show and more. */
+/** All commands of one thing: "store" has create, list, show and more. */
 export const helpOfFamily = (
   family: string,
   members: readonly Command[],
@@ -84,7 +84,7 @@ function columns(rows: readonly [string, string][], width: number): string {
   return rows.map(([left, right]) => wrap(`  ${left.padEnd(first - 2)}${right}`, first, width)).join("\n");
 }
 
-/** Paragraphs are broken anew; what begins further in is a line of its own. */
+/** Paragraphs are wrapped again; indented lines stay as they are. */
 const flow = (text: string, width: number): string =>
   text
     .replaceAll(/(?<=\S)\n(?=\S)/g, " ")
@@ -92,7 +92,7 @@ const flow = (text: string, width: number): string =>
     .map((line) => wrap(line, /^ *(\d\. )?/.exec(line)?.[0].length ?? 0, width))
     .join("\n");
 
-/** Breaks a long line between words; what follows begins so far in. */
+/** Wraps a long line between words, and indents its continuation. */
 function wrap(line: string, indent: number, width: number): string {
   if (line.length <= width) return line;
   const at = line.lastIndexOf(" ", width);

@@ -6,7 +6,7 @@ import { nearest } from "../lib/nearest.ts";
 import { usageFault } from "../lib/operator-fault.ts";
 import { withoutSlashes } from "../lib/slashes.ts";
 
-/** What was probably meant, or else what there is. */
+/** The name that was probably meant, or the list of names. */
 export function suggest(given: string, known: readonly string[]): string {
   const meant = nearest(given, known);
   if (meant !== undefined) return `; did you mean ${meant}?`;
@@ -15,7 +15,7 @@ export function suggest(given: string, known: readonly string[]): string {
 
 const SHOWN = 60;
 
-/** What was typed, so that one sees the slip. Never for a secret. */
+/** Quotes the argument, so that a typing error is visible. Never for a secret. */
 export const quoted = (value: string): string =>
   JSON.stringify(value.length > SHOWN ? `${value.slice(0, SHOWN)}…` : value);
 
@@ -40,14 +40,14 @@ export function readWhole(
   return number;
 }
 
-/** Where a service is, without a slash at the end. */
+/** A service's URL, without a slash at the end. */
 export function readUrl(value: string): string {
   if (!/^https?:\/\/./.test(value) || !URL.canParse(value))
     throw usageFault(`--url must be an address such as http://localhost:4000, not ${quoted(value)}`);
   return withoutSlashes(value);
 }
 
-/** One of a few words. */
+/** One word of a list. */
 export function readChoice<T extends string>(value: string, option: string, choices: readonly T[]): T {
   const choice = choices.find((known) => known === value);
   if (choice === undefined)

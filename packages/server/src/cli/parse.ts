@@ -4,7 +4,7 @@ import { usageFault } from "../lib/operator-fault.ts";
 import type { Command } from "./command.ts";
 import { quoted, suggest } from "./options.ts";
 
-/** What was typed after a command's name, checked against what it takes. `undefined`: its help was asked for. */
+/** The arguments of a command, checked against its options. `undefined`: the user asked for help. */
 export function parse(command: Command, args: string[]): Record<string, unknown> | undefined {
   const types = Object.entries(command.options).map(
     ([name, { value }]): [string, ParseArgsOptionDescriptor] => [
@@ -13,7 +13,7 @@ export function parse(command: Command, args: string[]): Record<string, unknown>
     ],
   );
   const options = { ...Object.fromEntries(types), help: { type: "boolean", short: "h" } } as const;
-  // Not `strict`: Node's own words for a fault do not say what to type instead.
+  // Not `strict`, because Node's messages do not say what to type instead.
   const { tokens } = parseArgs({ args, options, strict: false, allowPositionals: true, tokens: true });
   const typed = tokens.filter((token) => token.kind === "option");
   if (typed.some(isHelp)) return undefined;
@@ -40,14 +40,14 @@ export function parse(command: Command, args: string[]): Record<string, unknown>
 
 type Typed = { name: string; value: string | undefined; inlineValue: boolean | undefined };
 
-/** Also where it stands in the place of a value: `--store --help`. */
+/** Also in the place of a value: `--store --help`. */
 const isHelp = ({ name, value, inlineValue }: Typed): boolean =>
   name === "help" || (!inlineValue && (value === "--help" || value === "-h"));
 
 function readOption(command: Command, { name, value, inlineValue }: Typed, word: string): string | true {
   const known = Object.hasOwn(command.options, name) ? command.options[name] : undefined;
   if (!known) {
-    // `-limit` is four options of one letter to Node.
+    // Node reads `-limit` as four options of one letter.
     const given = (word.split("=") as [string])[0];
     const names = Object.keys(command.options).map((each) => `--${each}`);
     throw faultOf(command, `there is no option ${given}${suggest(given.replace(/^-*/, "--"), names)}`);
@@ -57,19 +57,19 @@ function readOption(command: Command, { name, value, inlineValue }: Typed, word:
     throw faultOf(command, `--${name} takes no value: leave out ${quoted(`=${value}`)}`);
   }
   if (value === undefined) throw faultOf(command, `--${name} needs a value ${known.value}: ${known.says}`);
-  // A number below zero is no option either, and whoever reads the number says what it must be.
+  // A negative number is no option either; the reader of the number reports its range.
   if (!inlineValue && /^-[^\d]/.test(value))
     throw faultOf(
       command,
       `--${name} needs a value ${known.value}: ${quoted(value)} looks like an option. If it is the value, write --${name}=${value}`,
     );
-  // As a variable of the shell that is not set leaves it: --store "$STORE".
+  // An unset shell variable leaves an empty value: `--store "$STORE"`.
   if (IDS.includes(known.value) && value.trim() === "")
     throw faultOf(command, `--${name} is empty: ${known.says}`);
   return tidy(known.value, value);
 }
 
-/** What these are called is what they are: an id. One that was copied with a blank around it, or is in capitals, is the same one. */
+/** Arguments with these names are ids. Spaces around a copied id, and capitals, are accepted. */
 const IDS = ["<store>", "<key>", "<member>", "<realm>", "<profile>", "<customer>", "<reference>"];
 
 function tidy(what: string, value: string): string {

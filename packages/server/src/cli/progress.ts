@@ -1,4 +1,4 @@
-/** How far something long has come, on standard error: a bar that moves in a terminal, else a line now and then. */
+/** Progress of long work on standard error: a moving bar in a terminal, otherwise a line now and then. */
 type Progress = { show(done: number, total: number | undefined): void; end(): void };
 
 const BAR_EVERY_MS = 100;
@@ -7,7 +7,10 @@ const WIDTH = 30;
 
 type Out = { isTTY?: boolean; columns?: number; write(text: string): unknown };
 
-/** Whoever reads may leave (`2>&1 | head -1`): without a listener, the next write would end the command in the middle of its work. */
+/**
+ * A reader may close the pipe (`2>&1 | head -1`); without a listener the next write would end the command in the middle
+ * of its work.
+ */
 export const standardError = (): Out => process.stderr.on("error", () => {});
 
 export function createProgress(
@@ -33,14 +36,14 @@ export function createProgress(
   };
 }
 
-/** To the beginning of the line, which is then empty. */
+/** Returns to the beginning of the line and clears it. */
 export const ANEW = "\r\u001b[K";
 const USUAL_COLUMNS = 80;
 
-/** How long a line of a terminal may be that is to be written over. */
+/** The longest line that can be written over in a terminal. */
 const roomOf = ({ columns }: Out): number => (columns || USUAL_COLUMNS) - 1;
 
-/** A line in the place of the last one. In a terminal it is cut: what goes over its edge could not be written over. */
+/** Replaces the last line. In a terminal the line is cut, because a wrapped line could not be written over. */
 export function writeOver(out: Out, line: string): void {
   out.write(out.isTTY ? ANEW + line.slice(0, roomOf(out)) : `${line}\n`);
 }

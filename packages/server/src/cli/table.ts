@@ -1,4 +1,4 @@
-/** Aligned columns for people. Programs ask for --json. */
+/** Aligned columns for people. Programs use --json. */
 export function formatTable(
   head: readonly string[],
   rows: readonly (readonly (string | number)[])[],
@@ -22,11 +22,11 @@ export function formatTable(
 }
 
 const letters = new Intl.Segmenter();
-/** What terminals give two places to: the wide letters of East Asia, and emoji. */
+/** Characters two columns wide: East Asian wide letters, and emoji. */
 const WIDE =
   /^[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3ffff}]|\p{Emoji_Presentation}|\ufe0f/u;
 
-/** How many places of a line a text takes. A letter with its marks is one letter. */
+/** The width of a text in columns. A letter with its marks counts once. */
 function widthOf(text: string): number {
   let width = 0;
   for (const { segment } of letters.segment(text)) width += WIDE.test(segment) ? 2 : 1;

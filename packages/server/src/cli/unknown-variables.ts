@@ -1,11 +1,11 @@
 import { variables } from "../config.ts";
 import { nearest } from "../lib/nearest.ts";
 
-/** Kubernetes sets these in every container beside a service that is named latchkey, whether or not anybody wants them. */
+/** Kubernetes sets these in every container next to a service that is named latchkey. */
 const isOfKubernetes = (name: string, value: string | undefined): boolean =>
   /_SERVICE_(HOST$|PORT$|PORT_)|_PORT_\d{1,5}_(TCP|UDP)/.test(name) || (value ?? "").includes("://");
 
-/** Variables that look like ours and are not: one that is misspelt would otherwise be as if it were not there. */
+/** Variables that begin like Latchkey's and are unknown: a misspelt variable would otherwise be ignored. */
 export function unknownVariables(env: Record<string, string | undefined>): string[] {
   const names = variables.map(({ name }) => name);
   return Object.keys(env)

@@ -3,11 +3,14 @@ import { codeProblems, codeVerifier } from "./customer-tokens.ts";
 import { operation } from "./operation.ts";
 import { id } from "./shapes.ts";
 
-/** The longest of our own tokens and credentials is shorter; whatever is longer need not be looked at. */
+/** Longer than every token and credential of the service; longer text is refused without looking at it. */
 const credential = z.string().max(1024);
 const token = z.string().max(4096);
 
-/** What the console calls itself at the members' realm. It has no secret; customers' storefronts have the client id of the settings. */
+/**
+ * The console's client id at the members' realm. It has no secret. Storefronts of customers use the client id of the
+ * settings.
+ */
 export const MEMBERS_CLIENT_ID = "members";
 
 export const clientFields = {
@@ -123,7 +126,7 @@ export const introspectToken = operation({
         exp: z.int(),
         jti: id,
       }),
-      // The last, because clients that are generated take the first shape that fits.
+      // The last alternative, because generated clients take the first shape that fits.
       z.strictObject({ active: z.literal(false) }),
     ]),
   },

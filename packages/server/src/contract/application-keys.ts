@@ -6,18 +6,18 @@ import { operation } from "./operation.ts";
 import { ROLES } from "./roles.ts";
 import { id, integer, links, name, pageLinks, pageMeta, pageQuery, rateLimit, timestamp } from "./shapes.ts";
 
-const reservedRateLimit = rateLimit.describe("Requests per second that nobody else can take from this key");
+const reservedRateLimit = rateLimit.describe("Requests per second that no other key can take from this key");
 
 const role = z
   .enum(ROLES)
   .describe(
-    "What its `client_credentials` tokens may do, those of before included; implicit tokens have no role",
+    "Determines the rights of the key's `client_credentials` tokens, including existing tokens. Implicit tokens have no role",
   );
 
 const openidClient = z
   .enum(OPENID_CLIENTS)
   .describe(
-    "What the key owes as a confidential client of the store's realms. `pkce`: a PKCE challenge and the scope `email`. `standard`: a challenge or a `nonce`, and no scope but `openid`, for client libraries that know OpenID Connect Core 1.0 alone",
+    "What the store's realms require of the key as a confidential client. `pkce`: a PKCE challenge and the scope `email`. `standard`: a challenge or a `nonce`, and no scope but `openid`, for client libraries that know OpenID Connect Core 1.0 alone",
   );
 
 const keyMembers = {
@@ -49,7 +49,10 @@ const keyMembers = {
 const key = z.strictObject(keyMembers).meta({ id: "ApplicationKey" });
 const keyInList = z.strictObject({ ...keyMembers, links });
 const keyWithSecret = z
-  .strictObject({ ...keyMembers, client_secret: z.string().describe("Shown here and never again") })
+  .strictObject({
+    ...keyMembers,
+    client_secret: z.string().describe("The API shows the secret only in this answer"),
+  })
   .meta({ id: "ApplicationKeyWithSecret" });
 
 const inForce = z.strictObject({
@@ -191,10 +194,12 @@ const verdict = z.strictObject({
   id,
   name: z.string(),
   reserved_rate_limit: z.strictObject({ before: z.int(), after: z.int() }),
-  asked: z.int().describe("Requests of the observed time"),
+  asked: z.int().describe("Requests in the observed time"),
   refused: z
     .strictObject({ before: z.int(), after: z.int() })
-    .describe("How many of them would be refused, each second by itself"),
+    .describe(
+      "How many of these requests are refused before and after the change, evaluated second by second",
+    ),
 });
 
 export const dryRunApplicationKey = operation({
@@ -223,7 +228,7 @@ export const dryRunApplicationKey = operation({
         }),
         shared_rate_limit: z
           .strictObject({ before: z.int(), after: z.int() })
-          .describe("What is left for all keys to share"),
+          .describe("The rate that no key has reserved"),
         keys: z.array(verdict),
       }),
       links,

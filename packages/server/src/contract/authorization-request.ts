@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { limits } from "./limits.ts";
 
-/** A parameter of a browser's leg that may be absent. */
+/** A parameter of a browser leg that can be absent. */
 export const LEG = z.string().optional();
 
 const passedOn = (maxLength: number) => z.string().max(maxLength).optional();
@@ -11,7 +11,7 @@ const profileParameter = LEG.meta({
   format: "uuid",
 });
 
-/** The request of a storefront (RFC 6749 4.1.1, OpenID Connect Core 3.1.2.1). */
+/** The storefront's authorization request (RFC 6749, section 4.1.1; OpenID Connect Core, section 3.1.2.1). */
 export const authorizeParameters = z.object({
   profile: profileParameter,
   scope: z.string().meta({

@@ -1,20 +1,22 @@
 import type { Grant } from "./permissions.ts";
 import type { Role } from "./roles.ts";
 
-/** Whose token a request came with. The store is always this one; nothing in a path or body widens it. */
+/** The owner of a request's token. Every query uses this store; no path or body widens it. */
 export type Caller = {
   storeId: string;
   holder: Holder;
   grant: Grant;
-  /** What it may do, as it is now; `null` for an implicit token, whose rights are the same for everybody. */
+  /** The present role; `null` for an implicit token, whose rights are the same for everyone. */
   role: Role | null;
-  /** The customer whose token came beside an implicit token, where that counts; at the gateway check, beside a program's, too. */
+  /**
+   * The customer of the customer token beside an implicit token; at the gateway check also beside a program's token.
+   */
   customer?: SignedIn;
-  /** The request that it came with. */
+  /** The id of the request. */
   requestId: string;
 };
 
-/** Whom an access token was given to. */
+/** The key or member that an access token was issued to. */
 export type Holder =
   | { type: "application_key"; id: string; name: string; clientId: string }
   | { type: "member"; id: string; name: string; email: string };

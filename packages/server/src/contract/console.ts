@@ -1,6 +1,6 @@
 /**
- * Where people of the store sign in. Undefined where the public address has a path: the console's files and screens are at addresses of
- * their own, which a proxy that takes a path away would not lead to.
+ * The console's URL. Undefined when the public URL has a path: the console's files and screens have fixed addresses,
+ * which a proxy that removes a path prefix would not reach.
  */
 export const consoleUrlOf = (publicUrl: string): string | undefined =>
   new URL(publicUrl).pathname === "/" ? `${publicUrl}/console/` : undefined;

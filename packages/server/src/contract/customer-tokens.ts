@@ -2,7 +2,9 @@ import { z } from "zod";
 import { operation } from "./operation.ts";
 import { id, pageOf, pageQuery, timestamp } from "./shapes.ts";
 
-/** RFC 7636 4.1: checked before the code is looked up, so that a malformed verifier does not cost the code. */
+/**
+ * RFC 7636, section 4.1. Checked before the code is looked up, so that a malformed verifier does not use up the code.
+ */
 export const codeVerifier = z
   .string()
   .regex(/^[A-Za-z0-9\-._~]{43,128}$/, { error: "43 to 128 letters, digits or - . _ ~ (RFC 7636 4.1)" });

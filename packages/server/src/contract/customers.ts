@@ -9,8 +9,8 @@ const customerMembers = {
   type: z.literal("customer"),
   name: z.string(),
   email: z.string(),
-  password: z.boolean().describe("Whether there is one; never the password"),
-  external_ref: z.string().nullable().describe("What another system calls this customer"),
+  password: z.boolean().describe("Whether the customer has a password; never the password itself"),
+  external_ref: z.string().nullable().describe("The customer's id in another system"),
   authentication_mechanism: z.enum(["password", "oidc"]).describe("How the customer came to be"),
   email_verified: z.boolean().describe("Whether the address was proven to be the customer's"),
   meta: z.strictObject({ timestamps: z.strictObject({ created_at: timestamp, updated_at: timestamp }) }),
@@ -47,7 +47,7 @@ const writable = {
     ),
 };
 
-/** Whoever sends back what was read sends back whether there is a password, which says nothing of a new one. */
+/** A client that sends back a resource sends back this member, which says nothing about a new password. */
 const changedPassword = z
   .preprocess(
     (given: string | undefined) => (typeof given === "boolean" ? undefined : given),

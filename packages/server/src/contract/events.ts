@@ -7,7 +7,9 @@ const hash = z
   .string()
   .regex(/^[A-Za-z0-9_-]{43}$/)
   .describe("SHA-256, base64url");
-/** One shape, and no choice between a text and the empty one: clients that are generated go by the first that is a text. */
+/**
+ * One shape in place of a union of a text and the empty text, because generated clients use the first text of a union.
+ */
 const hashOrNone = z.string().regex(/^([A-Za-z0-9_-]{43})?$/);
 const sequence = z.string().regex(/^\d+$/).describe("The event's number in its store: from 1, without gaps");
 
@@ -20,7 +22,7 @@ const happened = z.strictObject({
   resource: z
     .looseObject({ type: z.string(), id: z.string() })
     .describe("As this API shows it to the back office; of a deletion its type and id"),
-  changes: z.record(z.string(), change).optional().describe("Of an update: the members that it changed"),
+  changes: z.record(z.string(), change).optional().describe("The members that an update has changed"),
   actor: z.strictObject({
     type: z.enum(["application_key", "member", "customer", "identity_provider", "operator", "service"]),
     id: z.string().nullable(),
@@ -31,7 +33,7 @@ const happened = z.strictObject({
     .literal(true)
     .optional()
     .describe(
-      "There where the reader's role may not see all of it: of `member.*` the resource is type and id and `changes` are left out, of `integration.*` " +
+      "Present if the reader's role may not see the whole event: of `member.*` the resource is type and id and `changes` are left out, of `integration.*` " +
         "the URL is its origin, and an actor's name that is a member's address is null. Such an event has no `salt`",
     ),
 });

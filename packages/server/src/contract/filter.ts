@@ -2,12 +2,12 @@ import { z } from "zod";
 import type { Condition, Operator, Sort } from "../lib/condition.ts";
 import { limits } from "./limits.ts";
 
-/** `filter=eq(email,a@b.example):gt(created_at,2026-01-01T00:00:00.000Z)`: what a list is narrowed by. */
+/** A list's filter: `filter=eq(email,a@b.example):gt(created_at,2026-01-01T00:00:00.000Z)`. */
 
 type Field = {
   kind: "text" | "id" | "instant";
   operators: readonly Operator[];
-  /** Of a field that takes `like`: the length of its longest value, and so of the longest pattern. */
+  /** For a field with `like`: the length of its longest value, and so of the longest pattern. */
   patternLength?: number;
 };
 type Fields = Record<string, Field>;
@@ -23,11 +23,14 @@ export const pattern = (patternLength: number): Field => ({
 export const ofId: Field = { kind: "id", operators: ["eq"] };
 export const instant: Field = { kind: "instant", operators: COMPARISONS };
 
-/** An empty filter filters nothing. One that does not parse is refused: ignoring it would show, or delete, more than was asked for. */
+/**
+ * An empty filter matches everything. A filter that does not parse is refused: ignoring it would show, or delete, more
+ * than requested.
+ */
 export const filterParameter = (fields: Fields) =>
   z
     .string()
-    // Room for the longest `external_ref`, and for what else is asked beside it.
+    // Room for the longest `external_ref` and further conditions.
     .max(4096)
     .transform((given, context): Condition[] => {
       const read = parseFilter(given, fields);
@@ -41,10 +44,10 @@ export const filterParameter = (fields: Fields) =>
       description: `Conditions joined by \`:\`, all of which must hold: ${describeFields(fields)}. ${describeBounds(fields)}${describeLike(fields)} Instants are ISO 8601. An empty filter is none. The whole URL may have 8 KB, in which a letter beyond ASCII takes 6 to 12 bytes.`,
     });
 
-/** What the document says of an instant, narrower than its format. Shorter forms, such as a day, are read as well. */
+/** The document describes full instants only. Shorter forms, such as a day, are accepted as well. */
 export const INSTANT = "^\\d{4}-\\d\\d-\\d\\dT([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,3})?Z$";
 
-/** An instant on its own, in the same form as in a filter. */
+/** A single instant, in the same form as in a filter. */
 export const instantParameter = (description: string) =>
   z
     .string()
@@ -63,7 +66,7 @@ export const instantParameter = (description: string) =>
       examples: ["2026-11-01T00:00:00.000Z"],
     });
 
-/** `otherwise`: the order without it. */
+/** `otherwise` is the default order. */
 export const sortParameter = (names: readonly [string, ...string[]], otherwise: string) =>
   z
     .string()
@@ -98,7 +101,7 @@ const describeFields = (fields: Fields): string =>
 
 type Unread = { fault: string };
 
-/** Values may hold commas, colons and brackets, but not `):`, which ends a condition. */
+/** Values can contain commas, colons and brackets, but not `):`, which ends a condition. */
 function parseFilter(given: string, fields: Fields): Condition[] | Unread {
   if (given === "") return [];
   const parts = given.split(/(?<=\)):/);
@@ -115,7 +118,7 @@ function parseFilter(given: string, fields: Fields): Condition[] | Unread {
   return conditions;
 }
 
-/** `gt(…)` and `le(…)` are the two ends of a range. Any other pair on one field says the same thing twice, or contradicts itself. */
+/** `gt` and `le` are the two ends of a range. Every other pair on one field is redundant or contradictory. */
 const isOtherEnd = (one: Condition, other: Condition): boolean =>
   [one.operator, other.operator]
     .sort()
@@ -127,7 +130,7 @@ const describeSecond = (field: string, known: Field | undefined): string =>
     ? `\`${field}\` may be in one condition, or in two: \`gt\` or \`ge\` with \`lt\` or \`le\``
     : `\`${field}\` may be in one condition only`;
 
-/** Names of ours are said back, and what is no more than a word; nothing else of what was sent. */
+/** An error repeats known names, and words of letters only. */
 function parseCondition(part: string, fields: Fields): Condition | Unread {
   const [, operator = "", field = "", given = ""] = /^([a-z]+)\(([a-z_]+),(.+)\)$/s.exec(part) ?? [];
   if (field === "") return { fault: "expected operator(field,value), several joined by a colon" };
@@ -154,6 +157,6 @@ const shown = (word: string): string => word.slice(0, 40);
 function parseInstant(given: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z)?$/.test(given)) return undefined;
   const at = Date.parse(given);
-  // Date.parse reads 31 February as 3 March, so the day that comes out is compared with the one that was given.
+  // Date.parse reads 31 February as 3 March, so the resulting day is compared with the given one.
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(given.slice(0, 10)) ? at : undefined;
 }

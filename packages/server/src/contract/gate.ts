@@ -3,25 +3,27 @@ import type { Operation } from "./operation.ts";
 import type { Problem } from "./problem.ts";
 import type { Role } from "./roles.ts";
 
-/** What a request passes before anything of it is read. `http/` asks, `access/` decides. */
+/** Decides whether a request is served, before its query or body is read. `http/` calls it, `access/` implements it. */
 export type Gate = {
-  enter(operation: Operation, request: Knock): Promise<Passage>;
-  /** For requests that bring no bearer token: they count against their source. Throws when there are too many. */
-  enterAnonymous(source: string): Promise<void>;
+  check(operation: Operation, request: GateRequest): Promise<GateResult>;
+  /**
+   * Takes one request from the limit of a source address, or throws the 429. For requests without a valid access token.
+   */
+  limitSource(source: string): Promise<void>;
 };
 
-export type Knock = {
+export type GateRequest = {
   authorization: string | undefined;
   customerToken: string | undefined;
   source: string;
   requestId: string;
 };
 
-/** `headers` belong on the answer whatever comes of it; `refusal` is that answer, if it is no. */
-export type Passage = {
+/** The answer has `headers` in either case. `refusal` is the answer's problem, if the request is refused. */
+export type GateResult = {
   caller: Caller;
   headers: Record<string, string>;
   refusal?: Problem;
-  /** The role that the access token has now; `unknown` while the database does not answer. */
+  /** Reads the role that the access token has now. `unknown` while the database does not answer. */
   roleNow(): Promise<Role | null | "ended" | "unknown">;
 };

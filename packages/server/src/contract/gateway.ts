@@ -18,7 +18,7 @@ export const checkAtGateway = operation({
     "Envoy takes no 204 for a yes: with `X-Latchkey-Answer: 200` in the question the same answer is 200.",
   access: ["gateway", "own"],
   role: "viewer",
-  // Strict, so that a misspelt condition is refused and not left out.
+  // Strict, so that a misspelt condition is refused and not ignored.
   query: z.strictObject({
     customer: z.literal("required").optional().describe("403 without a good customer token"),
     grant: z.literal("client_credentials").optional().describe("403 for any other access token"),
@@ -29,7 +29,7 @@ export const checkAtGateway = operation({
   }),
   success: {
     status: 204,
-    // Gateways take any 2xx for a yes; Envoy takes 200 alone, and its configuration asks for it (ADR 43).
+    // Gateways accept any 2xx as yes. Envoy accepts 200 only, and its configuration requests it (ADR 43).
     statusOnRequest: 200,
     description:
       "It may. The fields say whose request it is; hand them on, and strip what clients send under these names",

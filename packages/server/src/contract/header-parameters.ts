@@ -1,6 +1,6 @@
 import type { Operation } from "./operation.ts";
 
-/** The fields of a request's head that an operation reads, as the OpenAPI document describes them. */
+/** The request headers that an operation reads, for the OpenAPI document. */
 export const headerParameters = (operation: Operation): object[] => [
   ...(operation.idempotent ? [IDEMPOTENCY_KEY] : []),
   ...(operation.conditional ? [IF_MATCH] : []),

@@ -16,7 +16,7 @@ const secretKey = z
   .regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/, { error: "printable ASCII" })
   .describe("Sent as `X-Moltin-Secret-Key`, for receivers that look for it. The signature proves more");
 
-export const httpStatus = z.int().nullable().describe("Of the answer; null: there was none");
+export const httpStatus = z.int().nullable().describe("HTTP status of the answer; null: no answer came");
 export const reason = z
   .string()
   .nullable()
@@ -62,7 +62,7 @@ const integrationMembers = {
     replay: z
       .strictObject({ after: z.string(), before: z.string() })
       .nullable()
-      .describe("What is left of a replay"),
+      .describe("The events that a replay has yet to send"),
   }),
 };
 
@@ -94,7 +94,7 @@ const integrationType = z
   .describe("`webhook`")
   .meta({ examples: ["webhook"] });
 
-/** Other types have no url. They are refused for their type, and not for what they lack. */
+/** Other types have no URL. They are refused for their type, and not for a missing URL. */
 const webhookWithoutUrl = z.object({
   integration_type: z.literal("webhook"),
   configuration: z.object({ url: z.undefined().optional() }),
@@ -115,12 +115,12 @@ const creatable = z.object({
           secret_key: secretKey.nullable().optional(),
           format: format.optional(),
         })
-        // In the document, too: without it nothing is accepted.
+        // In the document as well, because without a URL no webhook is accepted.
         .meta({ required: ["url"] }),
     })
     .refine((data) => !webhookWithoutUrl.safeParse(data).success, {
       path: ["configuration", "url"],
-      // Also where something else is amiss: all faults are reported at once.
+      // Checked even with other faults, so that all faults are reported together.
       when: () => true,
     }),
 });

@@ -1,24 +1,24 @@
 /**
- * Identity providers whose consoles we know the words of: plain data, for the doctor, for the recipes in docs/guides/providers/ (which
- * `npm run generate` writes from here) and for whoever else wants to show them. What stands here was seen in running instances where
- * `seen` says so; all else is from the provider's documentation.
+ * Identity providers whose consoles are described here: plain data for the doctor, for the recipes in
+ * docs/guides/providers/ (made by `npm run generate`) and for the console. Entries with `seen` were observed in running
+ * instances; the others come from the provider's documentation.
  */
 export type KnownProvider = {
   key: string;
   name: string;
-  /** The version that was run, or null: from documentation. */
+  /** The version that was run; null for documentation only. */
   seen: string | null;
-  /** How its documents give it away: every member that is named must match. */
+  /** How its discovery document is recognised: every named member must match. */
   recognisedBy: readonly Readonly<Record<string, RegExp>>[];
-  /** What its issuer looks like, for whoever has to type it. */
+  /** The form of its issuer, for the person who types it. */
   issuer: string;
-  /** What to enter there, in order. */
+  /** The steps at the provider, in order. */
   steps: readonly string[];
-  /** What its answers look like. */
+  /** The form of its answers. */
   answers: readonly string[];
-  /** Which of the nine requirements need attention, and how. */
+  /** The requirements that need attention at this provider, and the remedy. */
   attention: Readonly<Partial<Record<`R${number}`, string>>>;
-  /** Where in its console that is set which a requirement or a failure is about. */
+  /** Where its console has the setting for a requirement or a failure. */
   console: Readonly<Partial<Record<ConsoleTopic, string>>>;
 };
 

@@ -3,7 +3,7 @@ import { operation } from "./operation.ts";
 import { ROLES } from "./roles.ts";
 import { emailAddress, id, links, name, pageOf, pageQuery, timestamp } from "./shapes.ts";
 
-const role = z.enum(ROLES).describe("In rising order: each may do what those before it may");
+const role = z.enum(ROLES).describe("In rising order: a role has the rights of all roles before it");
 
 const memberMembers = {
   id,
@@ -46,7 +46,7 @@ export const getMe = operation({
           type: z.literal("caller"),
           kind: z.enum(["application_key", "member"]),
           name: z.string(),
-          email: z.string().optional().describe("Of a member"),
+          email: z.string().optional().describe("The member's address; absent for an application key"),
           role,
           store: z.strictObject({ id, name: z.string() }),
         })

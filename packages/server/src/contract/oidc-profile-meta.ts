@@ -4,13 +4,13 @@ import { id, timestamp } from "./shapes.ts";
 export const pendingChange = z
   .strictObject({
     since: timestamp,
-    digest: z.string().describe("Names the document that waits: what approve-drift takes"),
+    digest: z.string().describe("Identifies the new document, for approve-drift"),
     changes: z.array(
       z.strictObject({ member: z.string(), before: z.string().nullable(), after: z.string().nullable() }),
     ),
   })
   .describe(
-    "What the identity provider has changed that waits for POST …/approve-drift; until then the old is used. For the back office only",
+    "A change of the provider's document that waits for POST …/approve-drift. Until then the old document is used. For the back office only",
   );
 
 export const issuerFound = z
@@ -19,7 +19,7 @@ export const issuerFound = z
     "Another issuer than the one in use, which its document names although it is read from the same address: sign-ons will fail until one of the two is set right, or `discovery_url` is the new issuer's. For the back office only",
   );
 
-/** What is known of an identity provider beside what was entered. */
+/** The facts about an identity provider besides the entered ones. */
 export const profileMeta = z.strictObject({
   issuer: z.string().nullable().describe("From discovery; null until it has been read"),
   endpoint_hosts: z.array(z.string()).describe("The hosts behind the identity provider's endpoints"),

@@ -27,10 +27,10 @@ export const links = z.strictObject({
   "authorization-endpoint": url
     .nullable()
     .describe("Where a storefront sends the shopper; append parameters with &"),
-  "callback-endpoint": url.describe("What to register at the identity provider"),
-  "backchannel-logout-endpoint": url.describe("What to register there, if it has back-channel logout"),
+  "callback-endpoint": url.describe("Register this redirect URI at the identity provider"),
+  "backchannel-logout-endpoint": url.describe("Register this URI at a provider with back-channel logout"),
   "signed-out-endpoint": url.describe(
-    "What to register there as a post-logout redirect URI, with `propagate_logout`",
+    "Register this post-logout redirect URI at the provider, for `propagate_logout`",
   ),
   "client-discovery-url": url,
 });
@@ -38,7 +38,7 @@ export const links = z.strictObject({
 const profile = z.strictObject(profileMembers).meta({ id: "OidcProfile" });
 const profileAnswer = z.strictObject({ data: profile, links });
 
-/** What an administrator changes moves it; what we learn of the provider by ourselves does not. */
+/** An administrator's change moves this time; facts that the service learns by itself do not. */
 const versioned = {
   schema: profileAnswer,
   version: ({ data }: z.input<typeof profileAnswer>): string => data.meta.updated_at,
@@ -153,7 +153,8 @@ export const createProfile = operation({
         })
         .refine(({ enabled, client_secret }) => enabled === false || client_secret !== undefined, {
           path: ["client_secret"],
-          // Also where other members are missing, so that all faults are told at once; not where there are no members at all.
+          // Checked even when other members are missing, so that all faults are reported together; not without any
+          // members.
           when: ({ issues }) => issues.every(({ path = [] }) => path.length > 0),
         })
         .meta({

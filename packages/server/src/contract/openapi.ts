@@ -7,7 +7,7 @@ import { isPermitted } from "./permissions.ts";
 import { type ProblemCode, problemEntry, problems } from "./problems.ts";
 import { oauthProblemBody, problemBody } from "./shapes.ts";
 
-/** The OpenAPI 3.1 document, made from the operations and from nothing else. */
+/** The OpenAPI 3.1 document, made from the operations only. */
 export function openapiDocument(publicUrl: string) {
   const components = gatherComponents();
   const paths: Record<string, Record<string, unknown>> = {};
@@ -70,25 +70,27 @@ type Schema = {
 };
 
 /**
- * Classes of Unicode, which the tools of other languages do not read. The line and paragraph separators are in the document as they are:
- * no escape of them is read everywhere.
+ * Unicode classes of patterns, written out, because tools of other languages do not read `\p{…}`. Line separators are
+ * literal.
  */
 const CLASSES = /\\[pP]\{/;
 const CONTROL = "\\x00-\\x1f\\x7f-\\x9f\u2028\u2029";
 const BLANK = " \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff";
-/** With something to see in it, as `name` of shapes.ts. The parts share no character, so that a match takes linear time. */
+/**
+ * A text with a visible character, as `name` in shapes.ts. The parts share no character, so a match takes linear time.
+ */
 const NAME = `^[${BLANK}]*[^${CONTROL}\\s][^${CONTROL}]*$`;
 
 /**
- * zod gives every integer the bounds of safe integers; they are left out, because the contract does not set them. So is a pattern
- * beside a format that says the same, and that an object has no other members: within /v2 answers get new ones, and a client that is
- * generated from the document must go on.
+ * Removes what the contract does not promise: zod's bounds of safe integers, a pattern beside a format that means the
+ * same, and `additionalProperties: false` in answers, because answers get new members within /v2 and generated clients
+ * must accept them.
  */
 function override({ jsonSchema }: { jsonSchema: Schema }): void {
   const isOfFormat = jsonSchema.format === "date-time" || jsonSchema.format === "uuid";
   if (isOfFormat && jsonSchema.pattern !== INSTANT) delete jsonSchema.pattern;
   if (CLASSES.test(jsonSchema.pattern ?? "")) jsonSchema.pattern = NAME;
-  // Tools of other languages make code of it that does not compile.
+  // Tools of other languages generate code from it that does not compile.
   if (jsonSchema.type === "boolean") delete jsonSchema.const;
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
@@ -100,7 +102,7 @@ type Components = {
   refer(shape: z.ZodType, io: "input" | "output"): unknown;
 };
 
-/** Gathers the shapes that have a name, so that the document says each of them once. */
+/** Collects the named shapes, so that the document contains each once. */
 function gatherComponents(): Components {
   const schemas: Record<string, unknown> = {};
   const rewrite = (part: unknown): unknown =>
@@ -115,7 +117,7 @@ function gatherComponents(): Components {
       io,
       target: "draft-2020-12",
       override,
-      // A text that we read into something else is a text to the caller; its description says so.
+      // A text that the service parses is a text for the caller; its description says so.
       unrepresentable: "any",
     });
     for (const [name, definition] of Object.entries($defs ?? {})) {
@@ -177,7 +179,7 @@ const field = (description: string, required = true): Field => ({
   schema: { type: "string" },
 });
 
-/** The fields of an answer's head beside those that every answer of the web has. */
+/** The headers of an answer besides the usual ones of HTTP. */
 function fieldsOf(
   operation: Operation,
   status: number,
@@ -190,7 +192,7 @@ function fieldsOf(
   return {
     "X-Request-Id": field("Names this request in our log"),
     ...(isCounted && {
-      // Not of what is refused before the access token was looked at.
+      // Not for requests refused before their access token is checked.
       RateLimit: field("What is left of the limits (draft-ietf-httpapi-ratelimit-headers)", status < 400),
       "RateLimit-Policy": field("The limits: requests per second", status < 400),
     }),
@@ -243,7 +245,7 @@ function parameters(operation: Operation, components: Components): unknown[] {
   const query = Object.entries(shapes).map(([name, shape]) => ({
     name,
     in: "query",
-    // A leg's parameters may also stand in its form.
+    // A leg's parameters can also be in its form.
     required:
       name in (operation.legQuery?.shape ?? {}) && !operation.legForm && !(shape as z.ZodType).isOptional(),
     description: (shape as z.ZodType).meta()?.description,
@@ -252,13 +254,16 @@ function parameters(operation: Operation, components: Components): unknown[] {
   return [...ids, ...query, ...headerParameters(operation)];
 }
 
-/** A number is described as the number that it is; a text by what it must look like, whatever we read it into. */
+/** A number is described as a number, and a text by its format, whatever the service parses it into. */
 function parameterSchema(shape: z.ZodType, components: Components): unknown {
   const read = components.refer(shape, "output") as { type?: string };
   return read.type === "string" ? { ...(components.refer(shape, "input") as object), ...read } : read;
 }
 
-/** Where a form is taken, so is JSON; it is not listed beside it, because clients that are generated for Java would send an empty one. */
+/**
+ * An operation that takes a form also takes JSON. JSON is not listed, because generated Java clients would send it
+ * empty.
+ */
 function requestBody(body: NonNullable<Operation["body"]>, components: Components): unknown {
   const mediaType = body.form ? "application/x-www-form-urlencoded" : "application/json";
   return {
@@ -277,7 +282,7 @@ const legForm = ({ legQuery }: Operation, components: Components): unknown => ({
 });
 
 function problemResponses(operation: Operation, components: Components): Record<string, unknown> {
-  // What the parser refuses is answered before it is known which operation is meant.
+  // The parser refuses these before the operation is known.
   const isPage = (status: number) => operation.access === "browser" && status !== 431;
   const shapeOf = (status: number) =>
     operation.access === "client" && status !== 431 ? oauthProblemBody : problemBody;

@@ -4,8 +4,8 @@ import { type ProblemCode, problemEntry } from "./problems.ts";
 import type { Role } from "./roles.ts";
 
 /**
- * One operation of the HTTP surface, as data. Request checks, handler types, the OpenAPI document and the tests' own
- * checks are all made from it, so none of them can say something else.
+ * One operation of the HTTP surface, as data. Request validation, handler types, the OpenAPI document and the tests'
+ * checks are derived from it, so they cannot differ.
  */
 export type Operation = Access & {
   id: string;
@@ -26,33 +26,36 @@ export type Operation = Access & {
     | "Service";
   method: "GET" | "POST" | "PUT" | "DELETE";
   path: string;
-  /** A second path with the same answer, where existing clients look. */
+  /** A second path with the same answer, for existing clients. */
   alias?: string;
-  /** Also at every path below it, and whatever the method: a gateway asks with what its client has sent. */
+  /** Also served at every path below, for every method: a gateway forwards the path and method of its client. */
   everywhereBelow?: true;
   summary: string;
   description?: string;
-  /** Answered however often it is asked: what balancers and monitors depend on. */
+  /** Exempt from rate limits: load balancers and monitors call it all the time. */
   unlimited?: true;
-  /** Path parameters: each an id, with the problem that an id nobody has gives. */
+  /** Path parameters: each is an id, with the problem that an unknown id gives. */
   ids?: Record<string, ProblemCode>;
-  /** What it is about has the store's own id, which the path does not name. */
+  /** The resource has the store's own id, which the path does not contain. */
   ofStore?: true;
   query?: z.ZodObject;
-  /** What a browser's leg reads from its query. It is described here and judged there: a fault may have to become a redirect. */
+  /**
+   * The query of a browser leg. The contract describes it and the leg validates it, because a fault may have to become
+   * a redirect.
+   */
   legQuery?: z.ZodObject;
-  /** The leg's parameters may come as a form too, beside what the query has. */
+  /** The leg also takes its parameters as a form. */
   legForm?: true;
   body?: {
     schema: z.ZodType;
     form?: true;
     optional?: true;
-    /** Of an OAuth endpoint: any other `grant_type` is refused as that, whatever else is wrong. */
+    /** The grant types of an OAuth endpoint. Any other `grant_type` is refused first, whatever else is wrong. */
     grants?: readonly string[];
   };
   /** Takes `Idempotency-Key`. */
   idempotent?: true;
-  /** Takes `If-Match`, with versions that earlier answers named in `ETag`. */
+  /** Takes `If-Match` with versions from earlier `ETag` headers. */
   conditional?: true;
   /** Takes `Last-Event-ID`. */
   resumable?: true;
@@ -60,27 +63,27 @@ export type Operation = Access & {
     status: 200 | 201 | 202 | 204 | 303;
     description: string;
     schema?: z.ZodType;
-    /** The answer has no body: these fields of its head are what it says. */
+    /** The answer has no body; these headers carry its content. */
     fields?: z.ZodObject;
-    /** The status instead, for who names it in `X-Latchkey-Answer`. */
+    /** The status for a caller that sends it in `X-Latchkey-Answer`. */
     statusOnRequest?: 200;
-    /** A browser's leg that may end here instead: when it answers 200 with a page. */
+    /** The page of a browser leg that can end here with 200. */
     page?: string;
     mediaType?: string;
-    /** Which version of the thing the answer shows; sent as `ETag`. */
+    /** The version of the resource in the answer, sent as `ETag`. */
     version?: (answer: never) => string;
-    /** Unless it is `no-store`, as almost everything is. */
+    /** Replaces the usual `no-store`. */
     cacheControl?: string;
   };
-  /** What can go wrong beyond what follows from the members above. */
+  /** Problems besides those that follow from the other members. */
   problems?: readonly ProblemCode[];
 };
 
 /**
- * `public`: anybody. `browser`: a person's browser, which is answered with a redirect or a page. `client`: an OAuth
- * endpoint, where the client says in the request itself who it is. `customer_token`: a customer token as bearer token. Otherwise
- * an access token with this right, and `role` is the least that one of the back office must have; implicit tokens have none, and
- * their rights alone count.
+ * `public`: everyone. `browser`: a person's browser, which gets a redirect or a page. `client`: an OAuth endpoint,
+ * where the request itself authenticates the client. `customer_token`: a customer token as bearer token. Otherwise an
+ * access token with this right; `role` is the lowest role of the back office that may call it. Implicit tokens have no
+ * role, and their rights decide.
  */
 type Access =
   | { access: "public" | "browser" | "client" | "customer_token"; role?: never }
@@ -106,9 +109,9 @@ export type Output<O extends Operation> = O["success"] extends { schema: infer S
     ? z.input<F>
     : undefined;
 
-/** Every problem an operation can answer with: its own, and those that follow from what it is. */
+/** All problems of an operation: its own, and those that follow from its members. */
 export function problemsOf(operation: Operation): ProblemCode[] {
-  // The parser refuses a header block before it knows the path, so any operation may answer so.
+  // The parser can refuse a header block before it knows the path.
   const codes: ProblemCode[] = [...(operation.problems ?? []), "headers_too_large"];
   const isService = operation.tag === "Service";
   if (!operation.unlimited) codes.push("rate_limit_exceeded");

@@ -18,7 +18,7 @@ import * as signOut from "./sign-out.ts";
 import * as store from "./store.ts";
 import * as test from "./test-sign-on.ts";
 
-/** The whole surface, in the order in which the reference shows it. A test holds that routes.ts serves it all. */
+/** All operations, in the order of the reference. A test checks that routes.ts serves each of them. */
 export const operations: readonly Operation[] = [
   token.issueAccessToken,
   token.introspectToken,

@@ -22,7 +22,7 @@ export function presentPage({ limit }: Page, { offset, total, isAtLeast }: Place
   };
 }
 
-/** How a page was asked for, and where it is in its list. */
+/** How a page was requested, and where it is in its list. */
 type PageRead = { page: Page; place: Place; conditions?: readonly Condition[]; sort?: Sort | undefined };
 
 /** One page of a list: each item with the address of its own, and the links to the pages around it. */
@@ -36,7 +36,7 @@ export const pageOf = <T extends { id: string }>(
   links: presentPageLinks(listUrl, page, place, toListParameters(conditions, sort)),
 });
 
-/** What a list was narrowed and ordered by, as it is asked for: so that its links stay within the same list. */
+/** A list's filter and order as query parameters, so that its links stay within the same list. */
 export function toListParameters(conditions: readonly Condition[], sort?: Sort): Record<string, string> {
   const filter = conditions.map(({ operator, field, value }) => {
     return `${operator}(${field},${typeof value === "number" ? toIso(value) : value})`;
@@ -47,7 +47,7 @@ export function toListParameters(conditions: readonly Condition[], sort?: Sort):
   };
 }
 
-/** `others`: query parameters that belong to the list beside its page. */
+/** `others`: the list's query parameters besides its page. */
 export function presentPageLinks(
   listUrl: string,
   { limit, after }: Page,
@@ -57,7 +57,7 @@ export function presentPageLinks(
   const within = Object.entries(others).map(([name, value]) => `&${name}=${encodeURIComponent(value)}`);
   const to = (where: string) => `${listUrl}?page%5Blimit%5D=${limit}${where}${within.join("")}`;
   const at = (place: number) => to(`&page%5Boffset%5D=${place}`);
-  // An instance of a release that knows no cursors goes by the offset beside it. Only `next` leads further than one may be.
+  // Instances of a release without cursors use the offset beside it. Only `next` goes beyond the largest offset.
   const behind = ({ after, offset }: NonNullable<Place["next"]>) => {
     const beside = offset <= limits.pageOffset ? `&page%5Boffset%5D=${offset}` : "";
     return to(`${beside}&page%5Bafter%5D=${encodeURIComponent(after)}`);

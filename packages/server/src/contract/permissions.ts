@@ -1,7 +1,8 @@
 /**
- * Who may call what. An implicit token is public: whoever knows a client id can have one. With a customer token beside
- * it, the caller is that customer too. `client_credentials` is the store's own back office, and a member a person of it; what
- * these two may do of all this follows from their role, and a customer token beside theirs changes nothing.
+ * Who may call which operations. An implicit token is public: everyone who knows a client id can get one. With a
+ * customer token beside it, the caller is that customer as well. `client_credentials` tokens belong to the store's
+ * programs, and member tokens to its people; their role decides what they may do, and a customer token beside theirs
+ * changes nothing.
  */
 export type Grant = "implicit" | "client_credentials" | "member";
 
@@ -33,7 +34,7 @@ const permissions = {
   me: forBackOffice(),
   store: forBackOffice(),
   sign_ons: forBackOffice(),
-  // What stands behind a gateway knows programs and customers; a person's token for the console is not for it.
+  // Services behind a gateway know programs and customers; a member's token for the console is not for them.
   gateway: { implicit: ["own"], customer: ["own"], client_credentials: ["own"], member: [] },
   events: forBackOffice(),
   integrations: forBackOffice(),

@@ -1,24 +1,24 @@
 import { type ProblemCode, problemEntry, type Status } from "./problems.ts";
 
-/** Where in the request the fault lies, in the way of JSON:API. */
+/** Where in the request the fault is, as in JSON:API. */
 export type Source = { pointer: string } | { parameter: string } | { header: string };
 
 export type Fault = {
   code: ProblemCode;
   detail?: string;
   source?: Source;
-  /** Figures that help the caller decide what to do next. */
+  /** Figures that help the caller to decide what to do. */
   meta?: Record<string, unknown>;
 };
 
 type Options = Omit<Fault, "code"> & {
   cause?: unknown;
   retryAfterSeconds?: number;
-  /** Fields that belong on the answer. */
+  /** Headers of the answer. */
   headers?: Record<string, string>;
 };
 
-/** A refusal. `detail` and `meta` are for the caller and never repeat what the caller sent; `cause` is for the log. */
+/** A refusal. `detail` and `meta` are for the caller and never repeat the caller's input; `cause` is for the log. */
 export class Problem extends Error {
   readonly faults: readonly [Fault, ...Fault[]];
   readonly retryAfterSeconds: number | undefined;
@@ -33,7 +33,7 @@ export class Problem extends Error {
     this.headers = headers;
   }
 
-  /** All faults of one request at once, so that a caller corrects them in one go. */
+  /** All faults of one request, so that a caller corrects them together. */
   static of(faults: readonly [Fault, ...Fault[]]): Problem {
     const problem = new Problem(faults[0].code);
     (problem as { faults: readonly [Fault, ...Fault[]] }).faults = faults;

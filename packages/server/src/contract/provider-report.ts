@@ -9,7 +9,7 @@ const check = z.strictObject({
   remedy: z.string().nullable(),
 });
 
-/** What the doctor has found. */
+/** The doctor's findings. */
 export const providerReport = z
   .strictObject({
     type: z.literal("oidc-profile-checks"),
@@ -31,8 +31,6 @@ export const providerReport = z
     clock_offset_seconds: z.int().nullable().describe("The identity provider's clock minus ours"),
     meta: z
       .strictObject({ pending_change: pendingChange.nullable(), issuer_found: issuerFound.nullable() })
-      .describe(
-        "What the profile shows from now on, because these checks or a reading before them have found it",
-      ),
+      .describe("The profile's `meta` after these checks"),
   })
   .meta({ id: "IdentityProviderReport" });

@@ -22,6 +22,6 @@ export const revokeAtRealm = operation({
     }),
   },
   success: { status: 200, description: "The token does not work any more", schema: z.strictObject({}) },
-  // A client id that does not look like an application key's is compared with the settings' alone.
+  // A client id without the form of an application key's id is compared with the settings' client id only.
   problems: ["sign_on_client_unknown", ...clientProblems.filter((code) => code !== "client_id_mistyped")],
 });

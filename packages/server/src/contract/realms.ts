@@ -26,7 +26,9 @@ const settingsPaths = {
   alias: "/v2/settings/customer-authentication",
 } as const;
 
-/** What a storefront or an identity provider calls a client: printable ASCII, spaces included (RFC 6749 A.1), not blank. */
+/**
+ * A client id as a storefront or provider writes it: printable ASCII with spaces (RFC 6749, appendix A.1), not blank.
+ */
 export const clientId = z
   .string()
   .min(1, { abort: true })
@@ -135,9 +137,9 @@ export const updateAuthenticationSettings = operation({
 
 // Realms
 
-export const duplicateEmailPolicy = z.enum(["allowed", "api_only", "disallowed"]);
+const duplicateEmailPolicy = z.enum(["allowed", "api_only", "disallowed"]);
 
-export const idTokenAlgorithm = z.enum(["RS256", "ES256"]);
+const idTokenAlgorithm = z.enum(["RS256", "ES256"]);
 const profileUpdates = z
   .enum(["always", "first"])
   .describe(

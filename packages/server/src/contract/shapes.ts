@@ -9,10 +9,10 @@ export const timestamp = z.iso
   .datetime({ precision: 3 })
   .meta({ description: "ISO 8601, UTC, with milliseconds", examples: ["2026-01-31T09:30:00.000Z"] });
 export const url = z.url();
-/** Where a resource is. */
+/** The link to a resource. */
 export const links = z.strictObject({ self: url });
 
-/** What people call things: not blank, at most 255 characters, nothing that breaks a line or a terminal. */
+/** A name: not blank, at most 255 characters, without line breaks and control characters. */
 export const name = z
   .string()
   .min(1, { abort: true })
@@ -30,7 +30,10 @@ export const emailAddress = z
     return z.NEVER;
   });
 
-/** The bounds before the kind, and the first fault alone: zod has bounds of its own for integers, and a large number would miss both. */
+/**
+ * The bounds before the kind, and only the first fault: zod has bounds of its own for integers, and a large number
+ * would fail both.
+ */
 export const integer = (min: number, max: number) =>
   z.number().min(min, { abort: true }).max(max, { abort: true }).int();
 
@@ -60,7 +63,7 @@ export const problemBody = z
   })
   .meta({ id: "Problem" });
 
-/** RFC 6749 5.2, with our own form beside it. */
+/** An OAuth error (RFC 6749, section 5.2), with the service's own members beside it. */
 export const oauthProblemBody = z
   .strictObject({ error: z.string(), error_description: z.string(), errors: problemBody.shape.errors })
   .meta({ id: "OAuthProblem" });

@@ -1,7 +1,7 @@
 /**
- * Why a sign-on failed, in one table: stable codes that programs may look at, what support reads, and what the storefront is
- * told (`error`: RFC 6749 4.1.2.1 and OpenID Connect Core 3.1.2.6). A dot names the thing that the identity provider
- * sent and the part of it that was wrong.
+ * Why a sign-on failed, in one table: stable codes that programs may look at, what support reads, and what the
+ * storefront is told (`error`: RFC 6749 4.1.2.1 and OpenID Connect Core 3.1.2.6). A dot names the thing that the
+ * identity provider sent and the part of it that was wrong.
  */
 type Entry = { error: SignOnError; means: string; remedy: string };
 
@@ -630,8 +630,8 @@ export const isPassedOn = (error: string): boolean => passedOnErrors.some((known
 export type SignOnCheck = { check: string; passed: boolean; expected?: string; found?: string };
 
 /**
- * What the identity provider answered when a sign-on failed there. Its texts are cut short and made safe to show; secrets, codes
- * and tokens are left out.
+ * What the identity provider answered when a sign-on failed there. Its texts are cut short and made safe to show;
+ * secrets, codes and tokens are left out.
  */
 export type IdpAnswer = {
   /** `authorize`: the redirect back, in which anybody can write. */

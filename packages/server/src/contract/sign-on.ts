@@ -6,13 +6,16 @@ import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
 import { id, url } from "./shapes.ts";
 
-/** The legs that a browser walks, and the realm as an OpenID provider. */
+/** The legs of the browser, and the realm as an OpenID provider. */
 
 export const REALM = "/sign-on/stores/{store}/realms/{realm}";
 export const PROFILE = `${REALM}/profiles/{profile}` as const;
 export const ofRealm = { store: "realm_not_found", realm: "realm_not_found" } as const;
 export const ofProfile = { ...ofRealm, profile: "profile_not_found" } as const;
-/** An attempt is sealed for its profile's path; under another it does not open, whether that profile exists or not. */
+/**
+ * An attempt is sealed for its profile's path, and does not open under another path, whether that profile exists or
+ * not.
+ */
 const ofAttempt = { ...ofRealm, profile: "attempt_invalid" } as const;
 
 const authorizing = {
@@ -211,7 +214,7 @@ export const realmToken = operation({
       scope: z.string(),
     }),
   },
-  // A client id that does not look like an application key's is compared with the settings' alone.
+  // A client id without the form of an application key's id is compared with the settings' client id only.
   problems: [
     "sign_on_client_unknown",
     ...clientProblems.filter((code) => code !== "client_id_mistyped"),

@@ -3,7 +3,7 @@ import { filterParameter, instant, instantParameter, ofId, sortParameter, text }
 import { operation } from "./operation.ts";
 import { id, links, pageOf, pageQuery, timestamp } from "./shapes.ts";
 
-/** What a record may say became of a sign-on. */
+/** The outcomes of a sign-on. */
 export const OUTCOMES = [
   "code_issued",
   "exchanged",
@@ -37,15 +37,17 @@ const idpAnswer = z
 const signOnMembers = {
   id,
   type: z.literal("sign-on"),
-  reference: z.string().describe("What a shopper can read out: it is on error pages and in error redirects"),
+  reference: z
+    .string()
+    .describe("Shown on error pages and sent in error redirects, so that a shopper can quote it"),
   realm_id: id,
   profile_id: id.nullable(),
   profile_name: z.string().nullable(),
   outcome,
   reason: z.string().nullable().describe("Why it failed; stable, see docs/errors.md"),
-  error: z.string().nullable().describe("What the storefront was told"),
+  error: z.string().nullable().describe("`error` of the redirect to the storefront"),
   means: z.string().nullable().describe("The reason in words"),
-  remedy: z.string().nullable().describe("What to do about it"),
+  remedy: z.string().nullable().describe("The remedy in words"),
   customer_id: id.nullable(),
   test: z.boolean().describe("A test sign-on of an administrator: it made no customer and no token"),
   redirect_uri: z
@@ -61,7 +63,7 @@ const signOnMembers = {
     .describe("The `X-Request-Id` of the request that it failed in; null of one that did not fail"),
   idp_answer: idpAnswer
     .nullable()
-    .describe("What the identity provider answered, where that is why the sign-on failed"),
+    .describe("The identity provider's answer, if the sign-on failed because of it"),
   checks: z.array(
     z.strictObject({
       check: z.string(),

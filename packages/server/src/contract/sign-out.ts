@@ -3,7 +3,7 @@ import { LEG } from "./authorization-request.ts";
 import { operation } from "./operation.ts";
 import { ofProfile, ofRealm, PROFILE, REALM } from "./sign-on.ts";
 
-/** How a shopper leaves: RP-initiated logout, and the way back from the identity provider. */
+/** Signing out: RP-initiated logout, and the way back from the identity provider. */
 
 const endSessionParameters = z.object({
   id_token_hint: LEG.meta({

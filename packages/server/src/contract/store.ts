@@ -73,7 +73,7 @@ export const getStoreUsage = operation({
         from: timestamp,
         to: timestamp,
         rate_limit: z.int(),
-        shared_pool: z.int().describe("What no key has reserved"),
+        shared_pool: z.int().describe("The rate that no key has reserved"),
         keys: z
           .array(
             z.strictObject({
@@ -84,11 +84,11 @@ export const getStoreUsage = operation({
               refused: perSecond,
             }),
           )
-          .describe("Those that asked or have a reservation; who asked most comes first"),
+          .describe("The keys with requests or a reservation; the key with the most requests comes first"),
         other_keys: z
           .strictObject({ count: z.int(), asked: perSecond, refused: perSecond })
           .optional()
-          .describe("Together, those that are too many to be shown one by one"),
+          .describe("The sum of all further keys, if there are too many to list"),
       }),
       links,
     }),

@@ -22,7 +22,7 @@ export const testSignOn = operation({
         type: z.literal("test-sign-on"),
         url,
         expires_at: timestamp,
-        reference: z.string().describe("Of the record, which is there within a second of the test's end"),
+        reference: z.string().describe("Finds the record, which exists within a second of the test's end"),
       }),
       links,
     }),

@@ -3,7 +3,7 @@ import { createScript } from "./script.ts";
 /** An instance that has missed two beats is gone. */
 export const GONE_AFTER_MS = 3000;
 
-/** Adds first: a server whose memory is full refuses that, and would let it pass after anything that takes away. */
+/** Adds first: a server whose memory is full refuses to add, but not after a command that removes. */
 export const BEAT = createScript(`
 redis.call('ZADD', slot, now, ARGV[3])
 redis.call('ZREMRANGEBYSCORE', slot, '-inf', now - ${GONE_AFTER_MS})

@@ -1,14 +1,17 @@
 import { Cluster, Redis, type RedisOptions } from "ioredis";
 import type { Script } from "./script.ts";
 
-/** One connection to a server, or one to each server of a cluster. It tries nothing twice and queues nothing. */
-export type Client = {
+/** A connection to a server, or to each server of a cluster. It tries nothing twice and queues nothing. */
+export type ValkeyClient = {
   connect(): Promise<void>;
   /** One script, run on one slot. */
   evaluate(script: Script, slot: string, args: readonly (string | number)[]): Promise<unknown>;
-  /** The policy by which a server throws keys away when its memory is full; undefined: none does. Rejects where one does not say. */
+  /**
+   * The policy by which a server throws keys away when its memory is full; undefined: no server does. Rejects where a
+   * server does not say.
+   */
   findEviction(): Promise<string | undefined>;
-  /** What is sent within `work` leaves in one write. */
+  /** All that `work` sends leaves in one write. */
   together(work: () => void): void;
   /** Closes the sockets without sending QUIT: a server that does not answer would not answer that either. */
   destroy(): void;
@@ -17,11 +20,11 @@ export type Client = {
 const connection = {
   lazyConnect: true,
   keepAlive: 5000,
-  // Version 3 of the protocol brings us nothing, and older servers do not know it.
+  // Version 3 of the protocol has nothing that is needed here, and older servers do not know it.
   protocol: 2 as const,
   disableClientInfo: true,
   connectionName: "latchkey",
-  // Whether the server is well is seen by the first script that it runs.
+  // The first script that the server runs shows whether it is well.
   enableReadyCheck: false,
   enableOfflineQueue: false,
   autoResendUnfulfilledCommands: false,
@@ -33,10 +36,10 @@ export function createClient(
   urls: readonly string[],
   connectWithinMs: number,
   onLost: (cause: Error) => void,
-): Client {
+): ValkeyClient {
   const options = { ...connection, connectTimeout: connectWithinMs };
   const client = urls.length > 1 ? clusterOf(urls, options) : new Redis(urls[0] as string, options);
-  // An error comes before the end that it causes, and says more.
+  // The event of an error comes before the end that the error causes, and says more.
   let cause = new Error("the connection was closed");
   client.on("error", (error: Error) => {
     cause = error.message ? error : cause;
@@ -70,7 +73,7 @@ export function createClient(
       for (const stream of streams) stream?.uncork();
     },
     destroy() {
-      // Each answer that is still missing asks for it, and each `disconnect` would add a listener and a timer to the socket.
+      // Every missing answer leads here, and each `disconnect` would add a listener and a timer to the socket.
       if (isDestroyed) return;
       isDestroyed = true;
       const streams = lines().map(({ stream }) => stream);
@@ -108,7 +111,7 @@ function clusterOf(
       enableReadyCheck: false,
       clusterRetryStrategy: () => null,
       slotsRefreshTimeout: options.connectTimeout,
-      // A slot that is being moved to another server is followed there; a server that is gone is not waited for.
+      // Follows a slot that is being moved to another server; does not wait for a server that is gone.
       maxRedirections: 2,
       retryDelayOnFailover: 0,
       retryDelayOnClusterDown: 0,

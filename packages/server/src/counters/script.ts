@@ -1,14 +1,13 @@
 import { createHash } from "node:crypto";
 
-/** Lua that the server runs as one step, whoever else asks. */
+/** Lua that the server runs as one step: no other command comes in between. */
 export type Script = { text: string; sha: string };
 
 /**
- * `body` finds the time in `now` (milliseconds), what the names of its keys must begin with in `slot`, and the items from
+ * `body` has the time in `now` (milliseconds), the beginning of the names of its keys in `slot`, and the items from
  * ARGV[3] on, one after the other. It returns one answer for each item, in their order.
  *
- * ARGV[1] is when the caller stops waiting: what it has given up by then is not carried out. ARGV[2] stands in for the
- * time, in tests.
+ * ARGV[1] is when the caller stops waiting: after that the script does nothing. ARGV[2] replaces the time in tests.
  */
 export function createScript(body: string): Script {
   const text = `local time = redis.call('TIME')

@@ -2,32 +2,37 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../lib/log.ts";
 import { BEAT, GONE_AFTER_MS, INSTANCES, LEAVE } from "./beat.ts";
-import { type Client, createClient } from "./client.ts";
+import { type Batch, TurnOfCalls } from "./calls.ts";
+import { createClient, type ValkeyClient } from "./client.ts";
 import type { Script } from "./script.ts";
 
 /**
- * What several instances count together, in Valkey, Redis, or any server that speaks their protocol. It is either there or
- * away. While it is away nothing is sent and nobody waits: whoever counts decides alone. One call that is not answered in
- * time, or a lost connection, and it is away; it is there again when a new connection has answered.
+ * Counters that several instances share, in Valkey, Redis, or any server that speaks their protocol. The server is
+ * either there or away. While it is away nothing is sent and no caller waits: each instance decides alone. A call that
+ * is not answered in time, or a lost connection, makes it away; an answer on a new connection makes it there again.
  *
  * All calls of one turn of the event loop travel together: one script call for each script and slot, in one write.
  */
 export type Valkey = {
   /**
-   * What the script answers to this item; `undefined` when Valkey is away or does not answer in time. What was given up here
-   * is not carried out there either, once its time is over: a script begins by looking at the server's clock.
+   * What the script answers to this item; `undefined` when Valkey is away or does not answer in time. The server does
+   * not carry out a call that was given up here, once its time is over: a script begins by looking at the server's
+   * clock.
    */
   run(script: Script, slot: string, item: readonly (string | number)[]): Promise<unknown>;
   isAway(): boolean;
-  /** The policy by which it throws away what we count; undefined: it keeps all of it, or does not say. */
+  /** The policy by which the server throws counters away; undefined: it keeps all of them, or does not say. */
   eviction(): string | undefined;
   /** How many instances there are, this one included; while Valkey is away, how many there were. */
   instances(): number;
-  /** Since the start: how often it has gone away, how many calls it has answered, and how many were decided without it. */
+  /**
+   * Since the start: how often Valkey has gone away, how many calls it has answered, and how many were decided without
+   * it.
+   */
   counts(): { losses: number; answered: number; alone: number };
-  /** Told of each round trip how long it took. */
+  /** Calls the listener with the time of each round trip. */
   onRoundTrip(listener: (elapsedMs: number) => void): void;
-  /** Called whenever it is there again. */
+  /** Calls the listener whenever Valkey is there again. */
   onReturn(listener: () => void): void;
   close(): Promise<void>;
 };
@@ -35,21 +40,18 @@ export type Valkey = {
 type Options = {
   urls: readonly string[];
   log: Log;
-  /** How many other instances there are, as somebody else knows: asked while Valkey has never answered. */
+  /** The number of other instances by another source, which is asked while Valkey has never answered. */
   countOthers?: () => Promise<number>;
   /** How long a caller waits for an answer. */
   answerWithinMs?: number;
-  /** Stands in for the server's time, in which scripts count: tests have it in hand. */
+  /** Replaces the server's time, by which scripts count, in tests. */
   nowMs?: () => number;
 };
 
-/** What was asked in one turn of one script and slot. */
-type Batch = { script: Script; slot: string; calls: Call[] };
 type SentBatch = Batch & { sentMs: number };
-type Call = { item: readonly (string | number)[]; resolve(answer: unknown): void };
-/** The server's clock shows `aheadMs` more than our monotonic one. */
-type Line = {
-  client: Client;
+/** `aheadMs`: what the server's clock shows more than this process's monotonic clock. */
+type ValkeyLink = {
+  client: ValkeyClient;
   aheadMs: number;
   /** The oldest first. */
   inFlight: Set<SentBatch>;
@@ -57,231 +59,239 @@ type Line = {
 };
 
 const ANSWER_WITHIN_MS = 50;
-/** A connection that takes longer is given up, and the next one tried: a lost packet is sent again only after a second. */
+/**
+ * A connection that takes longer is given up, and the next one tried: a lost packet is sent again only after a second.
+ */
 const CONNECT_WITHIN_MS = 500;
 const PROBE_EVERY_MS = 200;
 const BEAT_EVERY_MS = 1000;
-/** A script that takes longer keeps all other stores waiting. */
-const CALLS_PER_SCRIPT = 200;
-
 const NEVER_TOO_LATE = String(Number.MAX_SAFE_INTEGER);
 
 /** Resolves when the first try to connect is over, whether it worked or not. */
 export async function openValkey(options: Options): Promise<Valkey> {
-  const { urls, log, countOthers, answerWithinMs = ANSWER_WITHIN_MS, nowMs } = options;
-  // Who waits longer for an answer also waits longer for the connection.
-  const connectWithinMs = Math.max(CONNECT_WITHIN_MS, answerWithinMs);
-  const id = randomUUID();
-  let line: Line | undefined;
-  let instances = 1;
-  /** When there were last as many. */
-  let manySinceMs = Number.NEGATIVE_INFINITY;
-  let hasEverAnswered = false;
-  let eviction: string | undefined;
-  let othersCountedMs = Number.NEGATIVE_INFINITY;
-  const counts = { losses: 0, answered: 0, alone: 0 };
-  let tellRoundTrip = (_elapsedMs: number): void => {};
-  let tellReturn = (): void => {};
-  let isClosed = false;
-  let hasFailed = false;
-  let probe: NodeJS.Timeout | undefined;
-  let turn: Batch[] = [];
-  /** The batches of this turn that have room, by script and slot. */
-  const openBatches = new Map<string, Batch>();
+  const counters = new SharedCounters(options);
+  await counters.connect();
+  return {
+    run: (script, slot, item) => counters.run(script, slot, item),
+    isAway: () => counters.isAway,
+    eviction: () => counters.eviction,
+    instances: () => counters.instances,
+    counts: () => counters.counts,
+    onRoundTrip(listener) {
+      counters.onRoundTrip = listener;
+    },
+    onReturn(listener) {
+      counters.onReturn = listener;
+    },
+    close: () => counters.close(),
+  };
+}
 
-  async function beat(client: Client): Promise<number> {
+class SharedCounters {
+  instances = 1;
+  eviction: string | undefined;
+  readonly counts = { losses: 0, answered: 0, alone: 0 };
+  onRoundTrip = (_elapsedMs: number): void => {};
+  onReturn = (): void => {};
+  readonly #options: Options;
+  readonly #answerWithinMs: number;
+  /** The name of this instance. */
+  readonly #id = randomUUID();
+  readonly #beats: NodeJS.Timeout;
+  #link: ValkeyLink | undefined;
+  /** When the server last counted as many instances. */
+  #manySinceMs = Number.NEGATIVE_INFINITY;
+  #hasEverAnswered = false;
+  #othersCountedMs = Number.NEGATIVE_INFINITY;
+  #isClosed = false;
+  #hasFailed = false;
+  #probe: NodeJS.Timeout | undefined;
+  readonly #turn = new TurnOfCalls((batches) => this.#send(batches));
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#answerWithinMs = options.answerWithinMs ?? ANSWER_WITHIN_MS;
+    this.#beats = setInterval(() => void this.#beatAndRead(), BEAT_EVERY_MS).unref();
+  }
+
+  get isAway(): boolean {
+    return this.#link === undefined;
+  }
+
+  run(script: Script, slot: string, item: readonly (string | number)[]): Promise<unknown> {
+    if (!this.#link) {
+      this.counts.alone++;
+      return Promise.resolve(undefined);
+    }
+    return this.#turn.add(script, slot, item);
+  }
+
+  /** The server is there when a new connection has answered as quickly as a caller wants an answer. */
+  async connect(): Promise<void> {
+    const { urls, log } = this.#options;
+    // A caller that waits longer for an answer also waits longer for the connection.
+    const connectWithinMs = Math.max(CONNECT_WITHIN_MS, this.#answerWithinMs);
+    const { promise: lost, reject } = Promise.withResolvers<never>();
+    lost.catch(() => {});
+    let link: ValkeyLink | undefined;
+    const client = createClient(urls, connectWithinMs, (cause) => {
+      reject(cause);
+      if (link) this.#lose(link, cause);
+    });
+    try {
+      await answered(Promise.race([client.connect(), lost]), connectWithinMs);
+      // After an outage, as after a flush, the first instance to be back would count itself alone, and the server may
+      // go away again.
+      this.#manySinceMs = performance.now();
+      const aheadMs = await answered(Promise.race([this.#beat(client), lost]), this.#answerWithinMs);
+      if (this.#isClosed) return client.destroy();
+      link = { client, aheadMs, inFlight: new Set(), timer: undefined };
+      this.#link = link;
+      log.info({ event: "valkey_connected", instances: this.instances });
+      this.#hasFailed = false;
+      this.onReturn();
+      await this.#readEviction(client);
+    } catch (error) {
+      client.destroy();
+      // Once, and not at every try.
+      if (!this.#hasFailed) log.warn({ event: "valkey_away", cause: (error as Error).message });
+      this.#hasFailed = true;
+      await this.#countWithoutValkey();
+      this.#connectLater();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#probe);
+    clearInterval(this.#beats);
+    const link = this.#link;
+    if (!link) return;
+    // The other instances would count this one until its last beat is old.
+    const left = link.client.evaluate(LEAVE, INSTANCES, [NEVER_TOO_LATE, "", this.#id]).catch(() => {});
+    await Promise.race([left, sleep(this.#answerWithinMs, undefined, { ref: false })]);
+    this.#lose(link, new Error("closed"));
+  }
+
+  /** Counts the instances. Returns what the server's clock shows more than this process's. */
+  async #beat(client: ValkeyClient): Promise<number> {
     const sentMs = performance.now();
-    const answer = await client.evaluate(BEAT, INSTANCES, [NEVER_TOO_LATE, "", id]);
+    const answer = await client.evaluate(BEAT, INSTANCES, [NEVER_TOO_LATE, "", this.#id]);
     const [serverMs, count] = answer as [number, number];
-    hasEverAnswered = true;
-    // Fewer is believed when it has stood for a while: after a flush each is alone until the others have had their beat.
-    if (count >= instances || sentMs - manySinceMs > GONE_AFTER_MS) {
-      instances = count;
-      manySinceMs = sentMs;
+    this.#hasEverAnswered = true;
+    // A smaller number counts after a while only: after a flush each instance is alone until the others have had their
+    // beat.
+    if (count >= this.instances || sentMs - this.#manySinceMs > GONE_AFTER_MS) {
+      this.instances = count;
+      this.#manySinceMs = sentMs;
     }
     return serverMs - sentMs;
   }
 
-  /** Asked with every beat: whoever runs the server may set it while we run. Hosted ones may forbid to ask. */
-  async function readEviction(client: Client): Promise<void> {
-    eviction = await answered(client.findEviction(), answerWithinMs).catch(() => eviction);
-  }
-
-  /** An instance that starts while Valkey is away has never seen the others, and would give all of what is shared. */
-  async function countWithoutValkey(): Promise<void> {
-    const atMs = performance.now();
-    if (!countOthers || hasEverAnswered || atMs - othersCountedMs < BEAT_EVERY_MS) return;
-    othersCountedMs = atMs;
-    const others = await countOthers().catch(() => undefined);
-    if (others !== undefined && !hasEverAnswered) instances = others + 1;
-  }
-
-  /** The server is there when a new connection has answered as quickly as a caller wants it to. */
-  async function connect(): Promise<void> {
-    const { promise: lost, reject } = Promise.withResolvers<never>();
-    lost.catch(() => {});
-    const onLost = (cause: Error) => {
-      reject(cause);
-      if (mine) lose(mine, cause);
-    };
-    let mine: Line | undefined;
-    const client = createClient(urls, connectWithinMs, onLost);
+  async #beatAndRead(): Promise<void> {
+    const link = this.#link;
+    if (!link) return;
     try {
-      await answered(Promise.race([client.connect(), lost]), connectWithinMs);
-      // After an outage, as after a flush: the first to be back would else count itself alone, and the server may go away again.
-      manySinceMs = performance.now();
-      const aheadMs = await answered(Promise.race([beat(client), lost]), answerWithinMs);
-      if (isClosed) return client.destroy();
-      mine = { client, aheadMs, inFlight: new Set(), timer: undefined };
-      line = mine;
-      log.info({ event: "valkey_connected", instances });
-      hasFailed = false;
-      tellReturn();
-      await readEviction(client);
-    } catch (error) {
-      client.destroy();
-      // Once, and not at every try.
-      if (!hasFailed) log.warn({ event: "valkey_away", cause: (error as Error).message });
-      hasFailed = true;
-      await countWithoutValkey();
-      connectLater();
+      link.aheadMs = await answered(this.#beat(link.client), this.#answerWithinMs);
+      await this.#readEviction(link.client);
+    } catch (cause) {
+      this.#lose(link, cause as Error);
     }
   }
 
-  function connectLater(): void {
-    if (!isClosed) probe = setTimeout(connect, PROBE_EVERY_MS).unref();
+  /**
+   * With every beat: the server's operator may change the policy while the service runs. Hosted servers may forbid the
+   * question.
+   */
+  async #readEviction(client: ValkeyClient): Promise<void> {
+    this.eviction = await answered(client.findEviction(), this.#answerWithinMs).catch(() => this.eviction);
   }
 
-  function lose(mine: Line, cause: Error): void {
-    mine.client.destroy();
-    clearTimeout(mine.timer);
-    for (const { calls } of mine.inFlight) giveUp(calls);
-    mine.inFlight.clear();
-    if (line !== mine) return;
-    line = undefined;
-    if (isClosed) return;
-    counts.losses++;
-    log.warn({ event: "valkey_away", cause: cause.message });
-    hasFailed = true;
-    connectLater();
+  /**
+   * An instance that starts while Valkey is away has never counted the others, and would give out all of a shared limit
+   * alone.
+   */
+  async #countWithoutValkey(): Promise<void> {
+    const { countOthers } = this.#options;
+    const atMs = performance.now();
+    if (!countOthers || this.#hasEverAnswered || atMs - this.#othersCountedMs < BEAT_EVERY_MS) return;
+    this.#othersCountedMs = atMs;
+    const others = await countOthers().catch(() => undefined);
+    if (others !== undefined && !this.#hasEverAnswered) this.instances = others + 1;
   }
 
-  function run(script: Script, slot: string, item: readonly (string | number)[]): Promise<unknown> {
-    if (!line) {
-      counts.alone++;
-      return Promise.resolve(undefined);
-    }
-    // Sent after all sockets that are readable now were read.
-    if (turn.length === 0) setImmediate(send);
-    const { promise, resolve } = Promise.withResolvers<unknown>();
-    batchFor(script, slot).calls.push({ item, resolve });
-    return promise;
+  #connectLater(): void {
+    if (!this.#isClosed) this.#probe = setTimeout(() => this.connect(), PROBE_EVERY_MS).unref();
   }
 
-  function giveUp(calls: readonly Call[]): void {
-    counts.alone += calls.length;
+  #lose(link: ValkeyLink, cause: Error): void {
+    link.client.destroy();
+    clearTimeout(link.timer);
+    for (const { calls } of link.inFlight) this.#giveUp(calls);
+    link.inFlight.clear();
+    if (this.#link !== link) return;
+    this.#link = undefined;
+    if (this.#isClosed) return;
+    this.counts.losses++;
+    this.#options.log.warn({ event: "valkey_away", cause: cause.message });
+    this.#hasFailed = true;
+    this.#connectLater();
+  }
+
+  #giveUp(calls: Batch["calls"]): void {
+    this.counts.alone += calls.length;
     for (const { resolve } of calls) resolve(undefined);
   }
 
-  function batchFor(script: Script, slot: string): Batch {
-    const name = script.sha + slot;
-    const open = openBatches.get(name);
-    if (open && open.calls.length < CALLS_PER_SCRIPT) return open;
-    const batch = { script, slot, calls: [] };
-    turn.push(batch);
-    openBatches.set(name, batch);
-    return batch;
-  }
-
-  function send(): void {
-    const batches = turn;
-    turn = [];
-    openBatches.clear();
-    const mine = line;
-    if (!mine) {
-      for (const { calls } of batches) giveUp(calls);
+  #send(batches: Batch[]): void {
+    const link = this.#link;
+    if (!link) {
+      for (const { calls } of batches) this.#giveUp(calls);
       return;
     }
     const sentMs = performance.now();
-    const untilMs = (sentMs + mine.aheadMs + answerWithinMs).toFixed(0);
-    mine.client.together(() => {
-      for (const batch of batches) ask(mine, { ...batch, sentMs }, untilMs);
+    const untilMs = (sentMs + link.aheadMs + this.#answerWithinMs).toFixed(0);
+    link.client.together(() => {
+      for (const batch of batches) void this.#ask(link, { ...batch, sentMs }, untilMs);
     });
-    watch(mine);
+    this.#watch(link);
   }
 
-  /** One timer, for what has been under way the longest: one for each turn would cost more than the turn. */
-  function watch(mine: Line): void {
-    const [oldest] = mine.inFlight;
-    if (mine.timer || !oldest) return;
+  /** One timer, for the oldest batch in flight: a timer for each turn would cost more than the turn. */
+  #watch(link: ValkeyLink): void {
+    const [oldest] = link.inFlight;
+    if (link.timer || !oldest) return;
     const look = () => {
-      mine.timer = undefined;
-      const [still] = mine.inFlight;
-      if (still && performance.now() - still.sentMs >= answerWithinMs) lose(mine, notInTime(answerWithinMs));
-      else watch(mine);
+      link.timer = undefined;
+      const [still] = link.inFlight;
+      if (still && performance.now() - still.sentMs >= this.#answerWithinMs)
+        this.#lose(link, notInTime(this.#answerWithinMs));
+      else this.#watch(link);
     };
     // A process that stood still since may be late for it already, and Node warns of a time that has passed.
-    const waitMs = Math.max(0, oldest.sentMs + answerWithinMs - performance.now());
+    const waitMs = Math.max(0, oldest.sentMs + this.#answerWithinMs - performance.now());
     // Looks after the sockets were read once more: the answer may be there, while this process itself had to wait.
-    mine.timer = setTimeout(() => setImmediate(look), waitMs).unref();
+    link.timer = setTimeout(() => setImmediate(look), waitMs).unref();
   }
 
-  function ask(mine: Line, batch: SentBatch, untilMs: string): void {
+  async #ask(link: ValkeyLink, batch: SentBatch, untilMs: string): Promise<void> {
+    const { nowMs } = this.#options;
     const args: (string | number)[] = [untilMs, nowMs ? nowMs() : ""];
     for (const { item } of batch.calls) for (const part of item) args.push(part);
-    mine.inFlight.add(batch);
-    mine.client.evaluate(batch.script, batch.slot, args).then(
-      (answers) => {
-        // What was given up is counted already.
-        if (!mine.inFlight.delete(batch)) return;
-        tellRoundTrip(performance.now() - batch.sentMs);
-        // It came too late there, by the server's clock.
-        if (!Array.isArray(answers)) return giveUp(batch.calls);
-        counts.answered += batch.calls.length;
-        for (const [at, { resolve }] of batch.calls.entries()) resolve(answers[at]);
-      },
-      (cause) => lose(mine, cause),
-    );
+    link.inFlight.add(batch);
+    try {
+      const answers = await link.client.evaluate(batch.script, batch.slot, args);
+      // `#lose` has counted it already.
+      if (!link.inFlight.delete(batch)) return;
+      this.onRoundTrip(performance.now() - batch.sentMs);
+      // The call reached the server too late, by the server's clock.
+      if (!Array.isArray(answers)) return this.#giveUp(batch.calls);
+      this.counts.answered += batch.calls.length;
+      for (const [at, { resolve }] of batch.calls.entries()) resolve(answers[at]);
+    } catch (cause) {
+      this.#lose(link, cause as Error);
+    }
   }
-
-  const beats = setInterval(() => {
-    const mine = line;
-    if (!mine) return;
-    answered(beat(mine.client), answerWithinMs).then(
-      (aheadMs) => {
-        mine.aheadMs = aheadMs;
-        return readEviction(mine.client);
-      },
-      (cause) => lose(mine, cause),
-    );
-  }, BEAT_EVERY_MS);
-  beats.unref();
-
-  await connect();
-  return {
-    run,
-    isAway: () => line === undefined,
-    eviction: () => eviction,
-    instances: () => instances,
-    counts: () => counts,
-    onRoundTrip(listener) {
-      tellRoundTrip = listener;
-    },
-    onReturn(listener) {
-      tellReturn = listener;
-    },
-    async close() {
-      isClosed = true;
-      clearTimeout(probe);
-      clearInterval(beats);
-      const mine = line;
-      if (!mine) return;
-      // The others would else count with us until our last beat is old.
-      const left = mine.client.evaluate(LEAVE, INSTANCES, [NEVER_TOO_LATE, "", id]).catch(() => {});
-      await Promise.race([left, sleep(answerWithinMs, undefined, { ref: false })]);
-      lose(mine, new Error("closed"));
-    },
-  };
 }
 
 const notInTime = (ms: number): Error => new Error(`no answer within ${ms} ms`);

@@ -7,63 +7,54 @@ import { changesOf } from "../events/changes.ts";
 import { byCaller } from "../events/event.ts";
 import { type EventDraft, noteEvents } from "../events/note.ts";
 import { type Clock, toIso } from "../lib/clock.ts";
-import type { EmailAddress } from "../lib/email-address.ts";
+import { given } from "../lib/given.ts";
 import type { Passwords } from "../passwords/password.ts";
 import { atMost } from "../storage/at-most.ts";
-import { forChange } from "../storage/for-change.ts";
+import { forChange } from "../storage/engine.ts";
+import { isUniqueViolation } from "../storage/failures.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
-import { isUniqueViolation } from "../storage/unique-violation.ts";
+import { type Customer, customerOf, findCustomer, insertCustomer, refuseOthers } from "./customer.ts";
+import { customerEvent, customerTokenEvent } from "./events.ts";
+import type { PublicWrites } from "./public-write-limits.ts";
 import {
-  type Customer,
-  customerEvent,
-  findCustomer,
-  fromRow,
-  insertCustomer,
-  refuseOthers,
-} from "./customer.ts";
-import type { PublicWrites } from "./public-writes.ts";
-import { customerResource } from "./resource.ts";
-import { customerTokenEvent } from "./tokens/customer-token.ts";
-import { BY_AGE, thinOutForRevocation } from "./tokens/revoke-many-tokens.ts";
+  type CustomerChange,
+  customerAnswer,
+  customerResource,
+  type NewCustomer,
+  toColumns,
+} from "./resource.ts";
+import { BY_AGE, thinOutForRevocation } from "./tokens/revoke-tokens.ts";
 import { thinOutTokens } from "./tokens/thin-out-tokens.ts";
 
 type Deps = { storage: Storage; clock: Clock; passwords: Passwords };
-type ByCallerDeps = Deps & { publicWrites: PublicWrites };
+type CustomerDeps = Deps & { publicUrl: string; publicWrites: PublicWrites };
 
-export type CustomerChange = {
-  name?: string | undefined;
-  email?: EmailAddress | undefined;
-  password?: string | undefined;
-  external_ref?: string | null | undefined;
-  email_verified?: boolean | undefined;
-};
-
-export type NewCustomer = CustomerChange & { name: string; email: EmailAddress };
-
-/** Whoever has the store's public token can sign up: `source` is where from. The back office creates as many as it likes. */
-export async function createCustomer(
-  deps: ByCallerDeps,
-  caller: Caller,
-  source: string,
-  given: NewCustomer,
-): Promise<Customer> {
-  if (isBackOffice(caller)) return writeNew(deps, caller, given);
-  refuseLongReference(given);
-  return deps.publicWrites.signUp({ storeId: caller.storeId, source }, () => writeNew(deps, caller, given));
+/**
+ * With a public token, the sign-up counts for its network, which `source` names, and for its store. The back office has
+ * no such limit.
+ */
+export async function createCustomer(deps: CustomerDeps, caller: Caller, source: string, data: NewCustomer) {
+  const create = async () => customerAnswer(deps, await writeNew(deps, caller, data));
+  if (isBackOffice(caller)) return create();
+  refuseLongReference(data);
+  return deps.publicWrites.signUp({ storeId: caller.storeId, source }, create);
 }
 
-async function writeNew(deps: Deps, caller: Caller, given: NewCustomer): Promise<Customer> {
-  const passwordHash = (await hashOf(deps, caller, given)) ?? null;
+async function writeNew(deps: Deps, caller: Caller, data: NewCustomer): Promise<Customer> {
+  const { name, email, external_ref = null, email_verified } = data;
+  const password_hash = (await hashOf(deps, caller, data)) ?? null;
   return refuseTakenEmail(deps, async (trx) => {
-    const customer = await insertCustomer(trx, deps, caller.storeId, {
-      name: given.name,
-      email: given.email,
-      // With a public token anybody could claim any address.
-      emailVerified: isBackOffice(caller) && given.email_verified === true,
-      passwordHash,
-      externalRef: given.external_ref ?? null,
-      authenticationMechanism: "password",
+    const customer = await insertCustomer(trx, deps, {
+      store_id: caller.storeId,
+      name,
+      email: email.shown,
+      email_key: email.key,
+      // A public token proves nothing about the address.
+      email_verified: isBackOffice(caller) && email_verified ? 1 : 0,
+      password_hash,
+      external_ref,
+      authentication_mechanism: "password",
     });
     await noteEvents(trx, deps, byCaller(caller), [customerEvent("customer.created", customer)]);
     return customer;
@@ -71,28 +62,26 @@ async function writeNew(deps: Deps, caller: Caller, given: NewCustomer): Promise
 }
 
 /**
- * A new password ends the customer's other sessions: whoever knew the old one may have started them. `basedOn`: the versions that the
- * caller has seen; a customer who has another address since must not be called proven by somebody who looked at the old one.
+ * A new password ends the customer's other sessions, because someone who knew the old password may have started them.
+ * `basedOn`: the versions that the caller has read, from `If-Match`.
  */
 export async function updateCustomer(
-  deps: ByCallerDeps,
+  deps: CustomerDeps,
   caller: Caller,
   customerId: string,
-  change: CustomerChange,
+  data: CustomerChange,
   basedOn?: readonly string[],
-): Promise<Customer> {
+) {
   refuseOthers(caller, customerId);
-  if (isBackOffice(caller)) return writeChange(deps, caller, customerId, change, basedOn);
-  refuseLongReference(change);
-  const { storeId } = caller;
-  return deps.publicWrites.change({ storeId, customerId }, () =>
-    writeChange(deps, caller, customerId, change, basedOn),
-  );
+  const change = async () => customerAnswer(deps, await writeChange(deps, caller, customerId, data, basedOn));
+  if (isBackOffice(caller)) return change();
+  refuseLongReference(data);
+  return deps.publicWrites.change({ storeId: caller.storeId, customerId }, change);
 }
 
-/** A row, its event and an index repeat the reference: a stranger's is short. */
-function refuseLongReference({ external_ref: externalRef }: CustomerChange): void {
-  if ((externalRef ?? "").length <= limits.publicExternalRefLength) return;
+/** The row, its event and an index each contain the reference, so without a back-office token it must be short. */
+function refuseLongReference({ external_ref }: CustomerChange): void {
+  if ((external_ref ?? "").length <= limits.publicExternalRefLength) return;
   throw new Problem("member_invalid", {
     detail: `Without a back-office token a reference has at most ${limits.publicExternalRefLength} characters.`,
     source: { pointer: "/data/external_ref" },
@@ -103,39 +92,35 @@ async function writeChange(
   deps: Deps,
   caller: Caller,
   customerId: string,
-  change: CustomerChange,
+  data: CustomerChange,
   basedOn: readonly string[] | undefined,
 ): Promise<Customer> {
-  if (change.password !== undefined) await refuseOwnPassword(deps, caller, customerId);
-  const passwordHash = await hashOf(deps, caller, change);
-  if (passwordHash !== undefined) await thinOutOtherSessions(deps, caller, customerId, change, basedOn);
+  if (data.password !== undefined) await refuseOwnPassword(deps, caller, customerId);
+  const password_hash = await hashOf(deps, caller, data);
+  const isNewPassword = password_hash !== undefined;
+  if (isNewPassword) await thinOutOtherSessions(deps, caller, customerId, data, basedOn);
   return refuseTakenEmail(deps, async (trx) => {
     const rows = trx
       .selectFrom("customers")
       .selectAll()
       .where("store_id", "=", caller.storeId)
       .where("id", "=", customerId);
-    const before = await forChange(deps.storage, rows).executeTakeFirst();
-    if (before && basedOn && !basedOn.includes(toIso(before.updated_at)))
-      throw new Problem("customer_changed");
+    const before = await forChange(trx, rows).executeTakeFirst();
+    if (!before) throw new Problem("customer_not_found");
+    if (basedOn && !basedOn.includes(toIso(before.updated_at))) throw new Problem("customer_changed");
     const row = await trx
       .updateTable("customers")
       .set({
-        ...(change.name !== undefined && { name: change.name }),
-        ...(change.email && { email: change.email.shown, email_key: change.email.key }),
-        ...(change.external_ref !== undefined && { external_ref: change.external_ref }),
-        ...(passwordHash !== undefined && { password_hash: passwordHash }),
-        ...emailVerifiedAfter(caller, change),
+        ...toColumns(data),
+        ...given({ password_hash, email_verified: emailVerifiedAfter(caller, data) }),
         updated_at: laterThan("updated_at", deps.clock.now()),
       })
       .where("store_id", "=", caller.storeId)
       .where("id", "=", customerId)
       .returningAll()
-      .executeTakeFirst();
-    if (!before || !row) throw new Problem("customer_not_found");
-    const isNewPassword = passwordHash !== undefined;
+      .executeTakeFirstOrThrow();
     const ended = isNewPassword ? await endOtherSessions(trx, caller, customerId) : [];
-    const [was, is] = [fromRow(before), fromRow(row)];
+    const [was, is] = [customerOf(before), customerOf(row)];
     const secrets = isNewPassword ? ["password"] : [];
     const changes = changesOf(customerResource(was), customerResource(is), secrets);
     const updated = changes && { ...customerEvent("customer.updated", is), changes };
@@ -145,8 +130,9 @@ async function writeChange(
 }
 
 /**
- * Whom a provider signs in stays with the provider: a first password set with a token of theirs would outlive the session
- * that it came from. Looked at before the transaction, because how a customer came to be never changes.
+ * With a customer token, a customer of an identity provider cannot set a password, and no customer can set a first
+ * password in a session that came through a provider: the password would outlive that session. Read before the
+ * transaction, because `authentication_mechanism` never changes.
  */
 async function refuseOwnPassword({ storage }: Deps, caller: Caller, customerId: string): Promise<void> {
   if (isBackOffice(caller)) return;
@@ -156,7 +142,7 @@ async function refuseOwnPassword({ storage }: Deps, caller: Caller, customerId: 
   throw new Problem("password_by_back_office_only", { source: { pointer: "/data/password" } });
 }
 
-/** Customer tokens and identities are deleted with the row, by their foreign keys. */
+/** The foreign keys delete the customer tokens and the identities with the row. */
 export async function deleteCustomer(
   deps: Pick<Deps, "storage" | "clock">,
   caller: Caller,
@@ -177,14 +163,11 @@ export async function deleteCustomer(
   });
 }
 
-/** Called before a transaction is opened: hashing takes long, and on SQLite all other writes would wait for that transaction. */
-const hashOf = async (
-  { passwords }: Deps,
-  { storeId }: Caller,
-  { password }: CustomerChange,
-): Promise<string | undefined> => (password === undefined ? undefined : passwords.hash(storeId, password));
+/** Call it before the transaction: hashing takes 20 ms or more, and on SQLite all other writes would wait. */
+const hashOf = async ({ passwords }: Deps, { storeId }: Caller, { password }: CustomerChange) =>
+  password === undefined ? undefined : passwords.hash(storeId, password);
 
-/** The unique index decides which of two requests gets the e-mail: a check before the insert could not. */
+/** The unique index decides which of two requests gets the e-mail. A check before the insert could not decide that. */
 async function refuseTakenEmail<T>({ storage }: Deps, work: (trx: Trx) => Promise<T>): Promise<T> {
   try {
     return await storage.transact(work);
@@ -194,17 +177,22 @@ async function refuseTakenEmail<T>({ storage }: Deps, work: (trx: Trx) => Promis
   }
 }
 
-/** A new e-mail is unverified until it is proven; the same one in another case keeps its state. Only the back office may set it itself. */
+/**
+ * The back office can set it. Otherwise a new e-mail is unverified, unless only its spelling has changed. Undefined:
+ * leaves it unchanged.
+ */
 function emailVerifiedAfter(
   caller: Caller,
-  { email, email_verified: emailVerified }: CustomerChange,
-): { email_verified?: number | RawBuilder<number> } {
-  if (isBackOffice(caller) && emailVerified !== undefined) return { email_verified: emailVerified ? 1 : 0 };
-  if (!email) return {};
-  return { email_verified: sql<number>`case when email_key = ${email.key} then email_verified else 0 end` };
+  { email, email_verified }: CustomerChange,
+): number | RawBuilder<number> | undefined {
+  if (isBackOffice(caller) && email_verified !== undefined) return email_verified ? 1 : 0;
+  return email && sql<number>`case when email_key = ${email.key} then email_verified else 0 end`;
 }
 
-/** Only where nothing is to be seen that the change would be refused for: else it ends no session. */
+/**
+ * Ends sessions before the transaction of the change, but none if the customer as it is now shows that the change will
+ * be refused.
+ */
 async function thinOutOtherSessions(
   deps: Deps,
   caller: Caller,

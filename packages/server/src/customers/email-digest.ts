@@ -6,23 +6,23 @@ import { reseal, seal, unseal } from "../lib/seal.ts";
 import type { Storage } from "../storage/storage.ts";
 
 /**
- * An e-mail address as something that can be looked for and not read: HMAC-SHA-256 over store and address, so that whoever knows the whole
- * address finds it, and two stores cannot be compared. The key is random, made at its first use, and kept sealed: it is sealed anew when
- * the master key changes, so that addresses from before are still found.
+ * A digest of an e-mail address: HMAC-SHA-256 over store and address. The whole address finds the digest, the digest
+ * does not reveal the address, and digests of two stores cannot be compared. The HMAC key is random, made at its first
+ * use and stored sealed. A new master key seals the same HMAC key again, so earlier digests are still found.
  */
 export type EmailDigests = {
-  /** Null: this is no address. */
+  /** Null if the text is not an e-mail address. */
   of(storeId: string, email: string): Promise<string | null>;
-  /** Of what a provider calls a person. An address has no space in it, so none is taken for the other. */
+  /** The digest of (issuer, subject). An address has no space, so no identity has the digest of an address. */
   ofIdentity(storeId: string, identity: { issuer: string; subject: string }): Promise<string>;
-  /** To be called before a transaction that asks for digests: the key may have to be read first. */
+  /** Call it before a transaction that needs digests: the key may have to be read first. */
   ready(): Promise<void>;
 };
 
 type Deps = { storage: Storage; keyring: Keyring };
 
 const NAME = "email-digest";
-const WHAT = "the key for digests of e-mail addresses";
+const KEY_NAME = "the key for digests of e-mail addresses";
 
 export function createEmailDigests(deps: Deps): EmailDigests {
   let key: KeyObject | undefined;
@@ -42,7 +42,7 @@ export function createEmailDigests(deps: Deps): EmailDigests {
   };
 }
 
-/** Of several instances that make the first one at the same time, one has it written. */
+/** If several instances make the first key at the same time, the first insert counts. */
 async function readKey({ storage: { db }, keyring }: Deps): Promise<KeyObject> {
   let found = await findSealed(db);
   if (found === undefined) {
@@ -55,7 +55,7 @@ async function readKey({ storage: { db }, keyring }: Deps): Promise<KeyObject> {
     found = (await findSealed(db)) ?? fresh;
   }
   const text = unseal(keyring, NAME, NAME, found);
-  if (text === undefined) throw operatorFault(`${WHAT} cannot be opened with these master keys`);
+  if (text === undefined) throw operatorFault(`${KEY_NAME} cannot be opened with these master keys`);
   return createSecretKey(text, "base64url");
 }
 
@@ -68,14 +68,14 @@ async function findSealed(db: Storage["db"]): Promise<string | undefined> {
   return row?.sealed_key;
 }
 
-/** Seals it anew with the first master key. */
+/** Seals the key with the first master key. */
 export async function resealDigestKey({
   storage: { db },
   keyring,
 }: Deps): Promise<{ resealed: number; kept: number }> {
   const sealed = await findSealed(db);
   if (sealed === undefined) return { resealed: 0, kept: 0 };
-  const renewed = reseal(keyring, NAME, NAME, sealed, WHAT);
+  const renewed = reseal(keyring, NAME, NAME, sealed, KEY_NAME);
   if (renewed === sealed) return { resealed: 0, kept: 1 };
   await db
     .updateTable("sealed_keys")

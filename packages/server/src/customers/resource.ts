@@ -1,18 +1,30 @@
 import type { Caller } from "../contract/caller.ts";
-import type * as tokenContract from "../contract/customer-tokens.ts";
 import type * as contract from "../contract/customers.ts";
 import type { Input, Output } from "../contract/operation.ts";
-import { presentPage, presentPageLinks, toListParameters } from "../contract/paging.ts";
+import { pageOf, toPage } from "../contract/paging.ts";
 import { toIso } from "../lib/clock.ts";
-import type { Tables } from "../storage/tables.ts";
-import type { CustomerChange, NewCustomer } from "./administer.ts";
-import type { Customer, CustomerList, Mechanism } from "./customer.ts";
-import type { TokenList } from "./tokens/customer-token.ts";
+import type { Condition } from "../lib/condition.ts";
+import { parseEmail } from "../lib/email-address.ts";
+import { type Given, given } from "../lib/given.ts";
+import { readPage } from "../storage/lists/page.ts";
+import type { Storage } from "../storage/storage.ts";
+import { type Customer, type CustomerRow, customerOf, getCustomer } from "./customer.ts";
 
-type Where = { publicUrl: string };
+/** The members of the body that a request can write. */
+export type CustomerChange = Omit<Input<typeof contract.updateCustomer>["body"]["data"], "type">;
+export type NewCustomer = Omit<Input<typeof contract.createCustomer>["body"]["data"], "type">;
 
-const listUrl = (publicUrl: string): string => `${publicUrl}/v2/customers`;
-const selfUrl = (publicUrl: string, customerId: string): string => `${listUrl(publicUrl)}/${customerId}`;
+type PublicUrl = { publicUrl: string };
+type Deps = PublicUrl & { storage: Storage };
+
+const URL_PATH = "/v2/customers";
+
+export const customerUrl = ({ publicUrl }: PublicUrl, customerId: string): string =>
+  `${publicUrl}${URL_PATH}/${customerId}`;
+
+/** `password` and `email_verified` are missing: their columns also depend on the caller (administer.ts). */
+export const toColumns = ({ name, email, external_ref }: CustomerChange): Given<CustomerRow> =>
+  given({ name, email: email?.shown, email_key: email?.key, external_ref });
 
 export const customerResource = (customer: Customer): Output<typeof contract.getCustomer>["data"] => ({
   id: customer.id,
@@ -26,65 +38,34 @@ export const customerResource = (customer: Customer): Output<typeof contract.get
   meta: { timestamps: { created_at: toIso(customer.created_at), updated_at: toIso(customer.updated_at) } },
 });
 
-export const presentCustomer = (
-  { publicUrl }: Where,
-  customer: Customer,
-): Output<typeof contract.getCustomer> => ({
+export const customerAnswer = (deps: PublicUrl, customer: Customer): Output<typeof contract.getCustomer> => ({
   data: customerResource(customer),
-  links: { self: selfUrl(publicUrl, customer.id) },
+  links: { self: customerUrl(deps, customer.id) },
 });
 
-export const presentCustomerList = (
-  { publicUrl }: Where,
-  { customers, place, page, conditions, sort }: CustomerList,
-): Output<typeof contract.listCustomers> => ({
-  data: customers.map((customer) => ({
-    ...customerResource(customer),
-    links: { self: selfUrl(publicUrl, customer.id) },
-  })),
-  meta: presentPage(page, place),
-  links: presentPageLinks(listUrl(publicUrl), page, place, toListParameters(conditions, sort)),
-});
+export const showCustomer = async (deps: Deps, caller: Caller, customerId: string) =>
+  customerAnswer(deps, await getCustomer(deps, caller, customerId));
 
-export const toCustomerChange = ({
-  data,
-}: Input<typeof contract.updateCustomer>["body"]): CustomerChange => ({
-  name: data.name,
-  email: data.email,
-  password: data.password,
-  external_ref: data.external_ref,
-  email_verified: data.email_verified,
-});
+export async function listCustomers(
+  { storage, publicUrl }: Deps,
+  storeId: string,
+  query: Input<typeof contract.listCustomers>["query"],
+): Promise<Output<typeof contract.listCustomers>> {
+  const page = toPage(query);
+  const { filter: conditions = [], sort } = query;
+  const compared = { conditions: conditions.map(asCompared), sort };
+  const { rows, place } = await readPage(storage, "customers", { store_id: storeId }, page, compared);
+  const data = rows.map((row) => customerResource(customerOf(row)));
+  return pageOf(`${publicUrl}${URL_PATH}`, data, { page, place, conditions, sort });
+}
 
-export const toNewCustomer = ({ data }: Input<typeof contract.createCustomer>["body"]): NewCustomer => ({
-  ...toCustomerChange({ data }),
-  name: data.name,
-  email: data.email,
-});
-
-/** Never the token itself. */
-export const presentToken = (token: Tables["customer_tokens"]) => ({
-  type: "token" as const,
-  id: token.id,
-  customer_id: token.customer_id,
-  authentication_mechanism: token.mechanism as Mechanism,
-  profile_name: token.profile_name,
-  expires: token.expires_at / 1000,
-  meta: { timestamps: { created_at: toIso(token.created_at) } },
-});
-
-export const presentTokenList = (
-  { publicUrl }: Where,
-  caller: Caller,
-  { tokens, place, page, customerId }: TokenList,
-): Output<typeof tokenContract.listCustomerTokens> => ({
-  data: tokens.map((token) => ({
-    ...presentToken(token),
-    browser: token.browser,
-    operating_system: token.operating_system,
-    network: token.network,
-    current: token.id === caller.customer?.tokenId,
-  })),
-  meta: presentPage(page, place),
-  links: presentPageLinks(`${selfUrl(publicUrl, customerId)}/tokens`, page, place),
-});
+/**
+ * An e-mail in the form of `email_key`. A part of an address is only put in lower case. An address contains no space,
+ * so a space is a plus sign that the client did not encode.
+ */
+function asCompared(condition: Condition): Condition {
+  if (condition.field !== "email") return condition;
+  const text = String(condition.value).replaceAll(" ", "+");
+  const key = condition.operator === "eq" ? parseEmail(text)?.key : undefined;
+  return { ...condition, value: key ?? text.toLowerCase() };
+}

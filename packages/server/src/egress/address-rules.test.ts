@@ -55,7 +55,7 @@ describe("a URL is refused (A52, N58)", () => {
     "https://idp.example:0/",
     "https://idp.example:65536/",
     "https://idp.example:-1/",
-    // Somebody else's name in front.
+    // Another host's name in front.
     "https://user:pass@idp.example/",
     "https://user@idp.example/",
     "https://:pass@idp.example/",
@@ -374,7 +374,7 @@ describe("an address", () => {
     );
   });
 
-  test("of IPv4 is never public inside one of IPv6", () => {
+  test("of IPv4 is never public inside an IPv6 address", () => {
     const wrap = fc.constantFrom(
       "::",
       "::ffff:",

@@ -1,18 +1,18 @@
 import { BlockList, isIP } from "node:net";
 
-/** True when a URL may be asked at all. The parser that reads it here is the one that reads it for the request. */
+/** True when a request may be sent to the URL. The same parser reads the URL here and for the request. */
 export function isAllowedUrl(text: string, allowedOrigins: readonly string[]): boolean {
   const isPlain = text.length <= 2048 && /^[\x21-\x7e]+$/.test(text) && !text.includes("\\");
   if (!isPlain || !URL.canParse(text)) return false;
   const url = new URL(text);
-  // Written out: the scheme, two slashes, and a host that is not encoded, without a user before it.
+  // The scheme, two slashes and a host must be written out: no percent-encoding in the host, and no user before it.
   const authority = /^[a-z]+:\/\/([^/?]*)/i.exec(text)?.[1] ?? "";
   if (authority === "" || /[@%]/.test(authority) || text.includes("#")) return false;
   if (allowedOrigins.includes(url.origin)) return true;
   return url.protocol === "https:" && url.port === "" && isHostName(url.hostname);
 }
 
-/** Letters, digits and hyphens in at least two labels, the last of which is no number. No address in any spelling. */
+/** At least two labels of letters, digits and hyphens, the last not a number; no IP address in any spelling. */
 function isHostName(host: string): boolean {
   if (host.length > 253 || isIP(host) !== 0) return false;
   const labels = host.split(".");
@@ -20,7 +20,7 @@ function isHostName(host: string): boolean {
   return labels.length >= 2 && labels.every(isLabel) && !/^\d+$/.test(labels.at(-1) ?? "");
 }
 
-// Everything that IANA's special-purpose registries set apart from the public internet.
+// The networks that IANA's special-purpose registries set apart from the public internet.
 const NOT_PUBLIC_V4 = [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
@@ -41,7 +41,8 @@ const NOT_PUBLIC_V4 = [
   ["224.0.0.0", 4],
   ["240.0.0.0", 4],
 ] as const;
-// Global unicast is 2000::/3; inside it, tunnels that carry IPv4 addresses, benchmarks and documentation are not.
+// Global unicast is 2000::/3. Inside it these are not public: tunnels that carry IPv4 addresses, benchmarks,
+// documentation.
 const NOT_PUBLIC_V6 = [
   ["2001::", 23],
   ["2001:db8::", 32],

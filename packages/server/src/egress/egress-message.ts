@@ -1,19 +1,18 @@
-/** A request that egress.ts sends, its answer, and why there was none. */
+/** A request that egress.ts sends, its answer, and the reason for no answer. */
 export type EgressRequest = {
   url: string;
   method?: "GET" | "POST";
   headers?: Record<string, string>;
   body?: string;
   maxBytes: number;
-  /** Of a longer answer the beginning will do: the rest is not read. Otherwise it counts as none. */
+  /** The beginning of a longer answer is enough: the rest is not read. Without it, a longer answer is a fault. */
   cutsAnswer?: true;
-  /** In whose name it is asked: an origin may be allowed for one store alone. */
+  /** The store that the request is for: an origin may be allowed for one store alone. */
   storeId?: string;
-  /** Whose connections may be used, and kept for the next time. Without it the connection is used once. */
+  /** The owner of kept connections, usually a profile. Without it the connection is used once. */
   keptFor?: string;
 };
 
-/** What an identity provider is asked for. */
 export type IdpRequestKind = "discovery" | "keys" | "token" | "userinfo";
 export type IdpRequest = EgressRequest & { kind: IdpRequestKind };
 
@@ -24,7 +23,7 @@ export type EgressAnswer = {
   elapsedMs: number;
 };
 
-/** Why a request was not made or not finished. Nothing that the other side said is in it. */
+/** Why a request was not made or not finished. Contains nothing that the other side has sent. */
 export type EgressReason =
   | "resting"
   | "address_not_allowed"

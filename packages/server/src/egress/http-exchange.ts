@@ -3,16 +3,16 @@ import type { Socket } from "node:net";
 import { request as httpRequest } from "../lib/node-http.ts";
 import { type EgressAnswer, type EgressRequest, egressFault, isEgressFault } from "./egress-message.ts";
 
-/** `isClean`: the answer was whole, nothing came behind it, and the connection may carry another request. */
-type Exchanged = { answer: Omit<EgressAnswer, "elapsedMs">; isClean: boolean };
+/** `isClean`: the answer was complete, no byte followed it, and the connection may carry another request. */
+type HttpExchange = { answer: Omit<EgressAnswer, "elapsedMs">; isClean: boolean };
 
-/** One request and its answer on a connection that is there. */
+/** Sends a request on an open connection and reads its answer. */
 export function exchange(
   socket: Socket,
   url: URL,
   request: EgressRequest,
   mayKeep: boolean,
-): Promise<Exchanged> {
+): Promise<HttpExchange> {
   return new Promise((resolve, reject) => {
     const broken = (cause: unknown) =>
       reject(isEgressFault(cause) ? cause : egressFault("answer_broken", cause));
@@ -33,7 +33,7 @@ export function exchange(
       },
     });
     const received = createReceived();
-    // Node has taken its own listeners off by the time that it says so.
+    // Node has removed its own listeners before it emits `close`.
     const over = new Promise<void>((resolve) => {
       outgoing.once("close", () => {
         socket.off("data", received.count);
@@ -57,14 +57,14 @@ export function exchange(
   });
 }
 
-/** A server may say for how many seconds it keeps a connection. */
+/** `Keep-Alive: timeout=1` or less: the server closes the connection too soon for another request. */
 const isClosedSoon = (keepAlive = ""): boolean => /\btimeout\s*=\s*"?0*[01]\b/i.test(keepAlive);
 
 const LAST_CHUNK = "0\r\n\r\n";
 
 /**
- * What came over the socket, beside what Node made of it: its parser lets go of a beginning of another answer behind ours, and
- * the rest of that would be taken for the answer to the next request.
+ * Counts the bytes of the socket beside Node's parser. The parser discards the beginning of a second answer behind the
+ * first, and the rest of it would be taken for the answer to the next request.
  */
 function createReceived() {
   let head = "";
@@ -76,10 +76,10 @@ function createReceived() {
       bytes += chunk.length;
       tail = (tail + chunk.subarray(-LAST_CHUNK.length).toString("latin1")).slice(-LAST_CHUNK.length);
     },
-    /** This answer and not a byte more. Its end must have been announced, by length or by chunks. */
+    /** The socket has sent this answer and no byte more. The answer must announce its end, by length or by chunks. */
     isJust({ headers, statusCode }: IncomingMessage): boolean {
       const { "transfer-encoding": coding } = headers;
-      // 204 ends with its head, and says nothing of a length (RFC 9110 8.6).
+      // 204 ends with its head, and has no length (RFC 9110 8.6).
       const length = headers["content-length"] ?? (statusCode === 204 ? "0" : undefined);
       if (coding !== undefined) return coding === "chunked" && tail === LAST_CHUNK;
       return length !== undefined && bytes === head.indexOf("\r\n\r\n") + 4 + Number(length);
@@ -90,7 +90,7 @@ function createReceived() {
 function readAnswer(
   incoming: IncomingMessage,
   { maxBytes, cutsAnswer }: EgressRequest,
-): Promise<Exchanged["answer"] & { isCut: boolean }> {
+): Promise<HttpExchange["answer"] & { isCut: boolean }> {
   return new Promise((resolve, reject) => {
     const encoding = incoming.headers["content-encoding"] ?? "identity";
     const isEncoded = encoding.toLowerCase() !== "identity";

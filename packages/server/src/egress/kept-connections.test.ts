@@ -13,7 +13,10 @@ afterEach(() => {
 
 type Talk = (socket: Socket, count: number) => void;
 
-/** A server that speaks by hand, as often on one connection as it is asked there. The requests of these tests have no body. */
+/**
+ * A server without Node's parser, which answers every request of a connection. The requests of these tests have no
+ * body.
+ */
 async function server(talk: Talk) {
   const sockets: Socket[] = [];
   const requests: string[] = [];
@@ -46,7 +49,7 @@ const answerOf = (count: number, ...headers: string[]) => {
 const inChunks = (count: number) =>
   `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\nanswer ${count}\r\n0\r\n\r\n`;
 
-/** A door, the answers that come through it, one for each URL, one after the other, and our ends of its connections. */
+/** An egress, the answers to one request per URL in turn, and the client's ends of its connections. */
 function door(deps: EgressDeps) {
   const ends: Socket[] = [];
   const egress = createEgress({
@@ -78,7 +81,7 @@ describe("a connection is used again", () => {
     expect(requests[0]).toContain("Connection: keep-alive\r\n");
   });
 
-  test("after an answer whose parts come one by one", async () => {
+  test("after an answer that arrives in parts", async () => {
     const { origin, sockets } = await server((socket, count) => {
       const parts = [...inChunks(count)];
       const next = () => {
@@ -102,7 +105,7 @@ describe("a connection is used again", () => {
     expect([lookups, sockets.length]).toEqual([1, 1]);
   });
 
-  test("as often as it is asked, and of earlier requests nothing stays on it", async () => {
+  test("for any number of requests, without listeners of earlier ones", async () => {
     const { origin, sockets } = await server((socket, count) => socket.write(answerOf(count)));
     const { ask, ends } = door({ allowedOrigins: [origin] });
     const listeners = () => ["data", "error"].map((event) => ends[0]?.listenerCount(event));
@@ -207,7 +210,7 @@ describe("a connection is not used again", () => {
     expect(sockets).toHaveLength(2);
   });
 
-  test("after bytes that nobody asked for (N76, A53)", async () => {
+  test("after unrequested bytes (N76, A53)", async () => {
     const { origin, sockets } = await server((socket, count) => socket.write(answerOf(count)));
     const { ask, ends } = door({ allowedOrigins: [origin] });
     expect(await ask(origin)).toBe("answer 1");

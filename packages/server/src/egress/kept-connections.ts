@@ -2,20 +2,21 @@ import type { Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
 /**
- * Connections whose last answer was read whole, kept for the next request of the same profile to the same origin. A connection
- * was made to an address that was checked, so it is replaced soon, because a name may move; and it is kept only as long as
- * every usual server keeps it, because a request that meets a closed one is lost (docs/adr/0019).
+ * Connections whose last answer was read completely, kept for the next request of the same profile to the same origin.
+ * A connection goes to an address that was checked, so it is replaced after 30 seconds, because a name may move. An
+ * idle connection is kept for a second, which usual servers exceed, because a request on a connection that the server
+ * closes is lost (docs/adr/0019).
  */
 type KeptConnections = {
-  /** One that is still open, and is now the caller's. */
-  take(key: string): Promise<Line | undefined>;
-  /** Keeps it, or closes it. */
-  giveBack(key: string, line: Line): void;
-  /** A request on a kept one was lost: for a while this server's connections are not kept. */
+  /** A connection that is still open. The caller owns it from now on. */
+  take(key: string): Promise<OpenConnection | undefined>;
+  /** Keeps the connection, or closes it. */
+  giveBack(key: string, connection: OpenConnection): void;
+  /** A request on a kept connection was lost: for ten minutes this server's connections are not kept. */
   distrust(key: string): void;
 };
 
-export type Line = { socket: Socket; connectedAtMs: number };
+export type OpenConnection = { socket: Socket; connectedAtMs: number };
 
 const MAX_AGE_MS = 30_000;
 const MAX_IDLE_MS = 1000;
@@ -24,13 +25,13 @@ const DISTRUST_MS = 10 * 60_000;
 const MAX_DISTRUSTED = 1000;
 
 export function createKeptConnections(): KeptConnections {
-  const idle = new Map<string, Line[]>();
+  const idle = new Map<string, OpenConnection[]>();
   const watches = new WeakMap<Socket, () => void>();
   const distrustedUntilMs = new Map<string, number>();
   let kept = 0;
 
-  /** Whatever happens on a connection that nobody uses ends it: bytes that nobody asked for, a farewell, the end of its time. */
-  function watch(key: string, { socket }: Line): void {
+  /** Destroys an idle connection on any event: unexpected data, FIN, close or timeout. */
+  function watch(key: string, { socket }: OpenConnection): void {
     const end = () => {
       stopWatching();
       remove(key, socket);
@@ -47,39 +48,39 @@ export function createKeptConnections(): KeptConnections {
   }
 
   function remove(key: string, socket: Socket): void {
-    const lines = idle.get(key) ?? [];
-    const at = lines.findIndex((line) => line.socket === socket);
+    const open = idle.get(key) ?? [];
+    const at = open.findIndex((connection) => connection.socket === socket);
     if (at === -1) return;
-    lines.splice(at, 1);
+    open.splice(at, 1);
     kept--;
-    if (lines.length === 0) idle.delete(key);
+    if (open.length === 0) idle.delete(key);
   }
 
-  const isOld = ({ connectedAtMs }: Line) => performance.now() - connectedAtMs > MAX_AGE_MS;
+  const isOld = ({ connectedAtMs }: OpenConnection) => performance.now() - connectedAtMs > MAX_AGE_MS;
 
   return {
     async take(key) {
       for (;;) {
-        const line = idle.get(key)?.at(-1);
-        if (!line) return undefined;
-        remove(key, line.socket);
-        // What the server has sent by now, its farewell included, has been read after a whole turn of the event loop.
+        const connection = idle.get(key)?.at(-1);
+        if (!connection) return undefined;
+        remove(key, connection.socket);
+        // After a whole turn of the event loop everything that the server has sent by now is read, a FIN included.
         await nextTurn();
         await nextTurn();
-        watches.get(line.socket)?.();
-        if (!line.socket.destroyed && !isOld(line)) return line;
-        line.socket.destroy();
+        watches.get(connection.socket)?.();
+        if (!connection.socket.destroyed && !isOld(connection)) return connection;
+        connection.socket.destroy();
       }
     },
-    giveBack(key, line) {
+    giveBack(key, connection) {
       const isDistrusted = performance.now() < (distrustedUntilMs.get(key) ?? 0);
       if (isDistrusted || kept >= MAX_KEPT) {
-        line.socket.destroy();
+        connection.socket.destroy();
         return;
       }
-      idle.set(key, [...(idle.get(key) ?? []), line]);
+      idle.set(key, [...(idle.get(key) ?? []), connection]);
       kept++;
-      watch(key, line);
+      watch(key, connection);
     },
     distrust(key) {
       if (distrustedUntilMs.size >= MAX_DISTRUSTED) distrustedUntilMs.clear();

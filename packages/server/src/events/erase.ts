@@ -2,7 +2,7 @@ import { type Clock, MAX_CLOCK_DIFFERENCE_MS } from "../lib/clock.ts";
 import { atMost } from "../storage/at-most.ts";
 import { inBatches } from "../storage/batches.ts";
 import { ROUND } from "../storage/delete-old.ts";
-import { forChange } from "../storage/for-change.ts";
+import { forChange } from "../storage/engine.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import { ERASED } from "./event.ts";
@@ -66,7 +66,7 @@ export async function eraseSome(
       .select(["position", "data"])
       .where("store_id", "=", storeId)
       .where("person_id", "=", personId);
-    const found = await forChange(storage, rows).execute();
+    const found = await forChange(trx, rows).execute();
     await trx
       .updateTable("event_outbox")
       .set({ data: ERASED, person_id: null, actor_id: null })
@@ -101,7 +101,7 @@ async function eraseBatch(
       .where("person_id", "=", personId)
       .orderBy("sequence")
       .limit(atMost(limit));
-    const found = await forChange(storage, some).execute();
+    const found = await forChange(trx, some).execute();
     if (found.length === 0) return [];
     const taken = found.map(({ sequence }) => sequence);
     await trx
@@ -137,8 +137,8 @@ export const isLongAgo = ({ clock }: Pick<Deps, "clock">, { askedAt }: Pick<Eras
   askedAt <= clock.now() - NOTED_MS;
 
 /**
- * Instances hold sign-on records in memory for a second (sign-on-records/record.ts). A round after this time finds them
- * too, even if the request came from the slowest clock and the round runs on the fastest.
+ * Instances hold sign-on records in memory for a second (sign-on-records/recorder.ts). A round after this time finds
+ * them too, even if the request came from the slowest clock and the round runs on the fastest.
  */
 const NOTED_MS = 5000 + 2 * MAX_CLOCK_DIFFERENCE_MS;
 /** Erasures per round. A finished erasure costs two statements per round until it is removed. */
@@ -215,7 +215,7 @@ async function eraseAnswersOf(
         .where("store_id", "=", storeId)
         .where("id", "=", id);
       // Waits for a transaction that is writing an answer, which may have read the event before it was erased.
-      await forChange(storage, rows).execute();
+      await forChange(trx, rows).execute();
       await eraseAnswers(trx, storeId, await deliveriesIn(trx));
     });
   }

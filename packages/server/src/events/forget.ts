@@ -2,7 +2,7 @@ import type { Clock } from "../lib/clock.ts";
 import { atMost } from "../storage/at-most.ts";
 import { inBatches } from "../storage/batches.ts";
 import { inOneRound, ROUND } from "../storage/delete-old.ts";
-import { forChange } from "../storage/for-change.ts";
+import { forChange } from "../storage/engine.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import { HASHED_COLUMNS } from "./chain.ts";
 import { eraseAnswers } from "./erase.ts";
@@ -35,7 +35,7 @@ export async function forgetOldEvents(deps: Deps & { eventDays: number }): Promi
 function forgetSome({ storage }: Deps, storeId: string, untilMs: number, limit: number): Promise<number> {
   return storage.transact(async (trx) => {
     const heads = trx.selectFrom("event_heads").select("first_sequence").where("store_id", "=", storeId);
-    const head = await forChange(storage, heads).executeTakeFirst();
+    const head = await forChange(trx, heads).executeTakeFirst();
     if (!head) return 0;
     const rows = await trx
       .selectFrom("events")
@@ -68,7 +68,7 @@ function forgetSome({ storage }: Deps, storeId: string, untilMs: number, limit: 
       .where("sequence", ">=", head.first_sequence)
       .where("sequence", "<=", last.sequence)
       .execute();
-    await forgetAnswers(trx, storage, storeId, { from: head.first_sequence, to: last.sequence });
+    await forgetAnswers(trx, storeId, { from: head.first_sequence, to: last.sequence });
     return old.length;
   });
 }
@@ -76,13 +76,12 @@ function forgetSome({ storage }: Deps, storeId: string, untilMs: number, limit: 
 /** Answers of webhook receivers are deleted with their event, because an erasure finds them only through the event. */
 async function forgetAnswers(
   trx: Trx,
-  storage: Storage,
   storeId: string,
   { from, to }: { from: number; to: number },
 ): Promise<void> {
   const integrations = trx.selectFrom("integrations").select("id").where("store_id", "=", storeId);
   // Waits for a transaction that is writing an answer, which may have read the event before it was deleted.
-  const found = await forChange(storage, integrations).execute();
+  const found = await forChange(trx, integrations).execute();
   if (found.length === 0) return;
   const deliveries = await trx
     .selectFrom("integration_deliveries")

@@ -121,7 +121,7 @@ const findFirst = statement((db, _: object) =>
 async function numberSome({ storage, publicUrl, mark, onNumbered }: Deps, limit: number): Promise<number> {
   const source = `${publicUrl}/v2/store`;
   const done = await storage.transact(async (trx) => {
-    if (!(await tryHold(trx, storage, HELD, PAUSED_MS))) return { taken: 0, heads: [] };
+    if (!(await tryHold(trx, HELD, PAUSED_MS))) return { taken: 0, heads: [] };
     const waiting = await takeSome(trx, limit);
     if (waiting.length === 0) return { taken: 0, heads: [] };
     const heads = await readHeads(trx, [...new Set(waiting.map((row) => row.store_id))]);

@@ -1,8 +1,9 @@
-import type { Passage } from "../contract/gate.ts";
+import type { GateResult } from "../contract/gate.ts";
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
-import { isUnavailable, type Storage } from "../storage/storage.ts";
+import { isUnavailable } from "../storage/failures.ts";
+import type { Storage } from "../storage/storage.ts";
 import type { EventRow } from "./event.ts";
 import { presentEventFor } from "./for-reader.ts";
 import { readHead } from "./head.ts";
@@ -12,7 +13,7 @@ type StreamRequest = {
   storeId: string;
   after: number | undefined;
   /** The role of the access token now. Read before each page, because a role can change while the stream is open. */
-  roleNow: Passage["roleNow"];
+  roleNow: GateResult["roleNow"];
 };
 
 const LOOK_EVERY_MS = 500;

@@ -7,16 +7,16 @@ import { mayActAs } from "../contract/roles.ts";
 
 type Conditions = Input<typeof contract.checkAtGateway>["query"];
 
-/** Who may pass was decided by the gate, as for our own routes. What is left is what this gateway asks for on top. */
+/** The gate has checked the token, as for every route. This checks the conditions that the gateway adds. */
 export function checkAtGateway(
   { storeId, holder, grant, role, customer }: Caller,
   conditions: Conditions,
 ): Output<typeof contract.checkAtGateway> {
-  // The gate has refused members, who are no program and no customer.
+  // The gate refuses members already; this narrows the type.
   if (grant === "member") throw new Problem("not_permitted");
   if (conditions.grant !== undefined && grant !== conditions.grant) throw new Problem("not_permitted");
   if (conditions.role !== undefined) {
-    // An implicit token has no role, and no administrator could give it one.
+    // An implicit token has no role and can get none.
     if (grant === "implicit") throw new Problem("not_permitted");
     if (!mayActAs(role, conditions.role)) throw roleInsufficient(role, conditions.role);
   }

@@ -8,9 +8,9 @@ import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { sourceOf, type TrustedProxies } from "../lib/source-address.ts";
 import { type Answer, headerOf, type Pieces, type Received } from "./message.ts";
-import { pageHeaders, type Reader } from "./pages/frame.ts";
+import { type PageReader, pageHeaders } from "./pages/frame.ts";
 import { languageOf, uiLocalesOf } from "./pages/language.ts";
-import { problemPage } from "./pages/pages.ts";
+import { problemPage } from "./pages/shopper-pages.ts";
 import { oauthProblemBody, problemBody, problemHeaders, toProblem } from "./problem-response.ts";
 import { targetOf } from "./target.ts";
 
@@ -154,7 +154,7 @@ function refuse(
 }
 
 /** The language of a page: the storefront's request now or at the start of the sign-on, otherwise the browser's. */
-export function readerOf(received: Received, { cameFrom, search }: Exchange): Reader {
+export function readerOf(received: Received, { cameFrom, search }: Exchange): PageReader {
   const language = languageOf({
     uiLocales: cameFrom?.uiLocales ?? uiLocalesOf(search ?? targetOf(received.target).query),
     acceptLanguage: headerOf(received, "accept-language"),
@@ -171,7 +171,7 @@ export async function refuseUnread(
   { source }: Exchange,
   problem: Problem,
 ): Promise<never> {
-  await gate.enterAnonymous(source);
+  await gate.limitSource(source);
   throw problem;
 }
 

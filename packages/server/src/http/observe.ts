@@ -4,16 +4,18 @@ import type { Log } from "../lib/log.ts";
 import type { Answered, InFlight } from "./exchange.ts";
 
 /**
- * Each request gets one log line, one count and one duration. The log line has the fields named here and no others, so a secret in
- * a request cannot reach the log.
+ * Each request gets one log line, one count and one duration. The log line has the fields named here and no others, so
+ * a secret in a request cannot reach the log.
  */
 type Observer = { onAnswered(answered: Answered): void; inFlight: InFlight; registry: Registry };
 
 export function createObserver({ log }: { log: Log }): Observer {
   const registry = new Registry();
-  // A timer samples the event loop's delay. At the library's default of 10 ms, that timer is most of the work of an idle process.
+  // A timer samples the event loop's delay. At the library's default of 10 ms, that timer is most of the work of an
+  // idle process.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 50 });
-  // Several workers report the highest value: the library's mean would hide one blocked worker among others that are not.
+  // Several workers report the highest value: the library's mean would hide one blocked worker among others that are
+  // not.
   Object.assign(registry.getSingleMetric("nodejs_eventloop_lag_p99_seconds") ?? {}, { aggregator: "max" });
   const requests = new Counter({
     name: "latchkey_http_requests_total",
@@ -70,7 +72,8 @@ export function createObserver({ log }: { log: Log }): Observer {
         reference: failure?.reference ?? problem?.faults[0].meta?.reference,
         reason: failure?.reason ?? problem?.faults[0].meta?.reason,
       };
-      // A 4xx is the caller's mistake and logged as information, unless the redirect that answered it hides a failure of the service.
+      // A 4xx is the caller's mistake and logged as information, unless the redirect that answered it hides a failure
+      // of the service.
       if (status < 500 && failure?.cause === undefined) log.info(line);
       else log.error({ ...line, cause: describeCause(problem?.cause ?? failure?.cause) });
     },
@@ -94,7 +97,10 @@ function bucketOf(problem: Problem | undefined): string {
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"]);
 const knownMethod = (method: string): string => (METHODS.has(method) ? method : "other");
 
-/** The class of an unexpected error and where it was thrown. The message is left out, because database drivers quote values in it. */
+/**
+ * The class of an unexpected error and where it was thrown. The message is left out, because database drivers quote
+ * values in it.
+ */
 export function describeCause(cause: unknown): { name: string; code?: string; at?: string[] } | undefined {
   if (!(cause instanceof Error)) return undefined;
   const { code } = cause as Error & { code?: unknown };

@@ -1,7 +1,7 @@
 import { Problem } from "../contract/problem.ts";
 import { problemEntry, titles } from "../contract/problems.ts";
+import { isCrowded, isUnavailable } from "../storage/failures.ts";
 import { ListRefused } from "../storage/lists/page.ts";
-import { isCrowded, isUnavailable } from "../storage/storage.ts";
 
 const RETRY_WHEN_DOWN_SECONDS = 2;
 

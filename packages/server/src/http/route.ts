@@ -1,6 +1,6 @@
 import type { BrowserAnswer, BrowserRequest } from "../contract/browser.ts";
 import type { Caller } from "../contract/caller.ts";
-import type { Passage } from "../contract/gate.ts";
+import type { GateResult } from "../contract/gate.ts";
 import type { Input, Operation, Output } from "../contract/operation.ts";
 
 type Access<O extends Operation> = O["access"] extends "public"
@@ -24,7 +24,7 @@ type Access<O extends Operation> = O["access"] extends "public"
           ifMatch: readonly string[] | undefined;
           lastEventId: string | undefined;
           /** The role of the access token now, for work that continues after the answer has begun. */
-          roleNow: Passage["roleNow"];
+          roleNow: GateResult["roleNow"];
         };
 
 /** A string is sent as it is: JSON that was written once, or another media type. So is a stream. */

@@ -15,8 +15,8 @@ import {
 } from "./exchange.ts";
 import { corsHeaders, preflightHeaders, securityHeaders } from "./headers.ts";
 import { type Answer, headerOf, type Received, type Serve } from "./message.ts";
-import { pageHeaders, type Reader } from "./pages/frame.ts";
-import { choicePage, signedOutPage, signInsEndedPage, signOutPage } from "./pages/pages.ts";
+import { type PageReader, pageHeaders } from "./pages/frame.ts";
+import { choicePage, signedOutPage, signOutPage } from "./pages/shopper-pages.ts";
 import { ADMINISTRATOR, testPage } from "./pages/test-page.ts";
 import { createPaths } from "./paths.ts";
 import { readForm } from "./read-body.ts";
@@ -118,7 +118,7 @@ function servePreflight(
   headers: Record<string, string>,
 ): Promise<Answer> {
   return exchange(deps, received, place, async ({ source }) => {
-    await deps.gate.enterAnonymous(source);
+    await deps.gate.limitSource(source);
     return respond(204, undefined, headers);
   });
 }
@@ -131,7 +131,7 @@ function servePage(
   page: Page,
 ): Promise<Answer> {
   return exchange(deps, received, place, async ({ source }) => {
-    await deps.gate.enterAnonymous(source);
+    await deps.gate.limitSource(source);
     return page.respond(received, path);
   });
 }
@@ -225,11 +225,11 @@ const formTargetsOf = (answer: BrowserAnswer): string | undefined =>
 const withHttps = ({ httpOrigins }: { httpOrigins: string[] }): string =>
   [...new Set(["https:", ...httpOrigins])].join(" ");
 
-function pageOf(answer: Exclude<BrowserAnswer, { location: string }>, reader: Reader): string {
+function pageOf(answer: Exclude<BrowserAnswer, { location: string }>, reader: PageReader): string {
   if ("choice" in answer) return choicePage(answer.choice, reader);
   if ("question" in answer) return signOutPage(answer.question, reader);
   if ("report" in answer) return testPage(answer.report);
-  return answer.page === "signed_out" ? signedOutPage(reader) : signInsEndedPage(reader);
+  return signedOutPage(answer.page, reader);
 }
 
 async function passGate(
@@ -241,7 +241,7 @@ async function passGate(
 ): Promise<object> {
   const { source, requestId } = state;
   if (operation.access === "public" || operation.access === "browser") {
-    if (!operation.unlimited) await deps.gate.enterAnonymous(source);
+    if (!operation.unlimited) await deps.gate.limitSource(source);
     return { source };
   }
   const authorization = headerOf(received, "authorization");
@@ -251,14 +251,14 @@ async function passGate(
     return refuseUnread(deps, state, new Problem("token_misplaced", misplaced));
   }
   if (operation.access === "client" || operation.access === "customer_token") {
-    await deps.gate.enterAnonymous(source);
+    await deps.gate.limitSource(source);
     if (operation.access === "client" && (search.has("client_id") || search.has("client_secret")))
       throw new Problem("credentials_in_url");
     return { authorization, source };
   }
   if (authorization === undefined && isForm(received) && !operation.everywhereBelow)
     return refuseUnread(deps, state, new Problem("token_misplaced"));
-  const { caller, headers, refusal, roleNow } = await deps.gate.enter(operation, {
+  const { caller, headers, refusal, roleNow } = await deps.gate.check(operation, {
     authorization,
     customerToken: customerTokenOf(received),
     source,

@@ -12,7 +12,7 @@ import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { atMost } from "../storage/at-most.ts";
-import { forChange } from "../storage/for-change.ts";
+import { forChange } from "../storage/engine.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import { changeStore } from "../stores/store.ts";
@@ -218,7 +218,7 @@ function changeIntegration(
       .selectAll()
       .where("store_id", "=", by.storeId)
       .where("id", "=", id);
-    const before = await forChange(storage, rows).executeTakeFirst();
+    const before = await forChange(trx, rows).executeTakeFirst();
     if (!before) throw new Problem("integration_not_found");
     const after = await trx
       .updateTable("integrations")

@@ -62,8 +62,7 @@ export class Deliverer {
 
   /** Called in the transaction that numbers events of these stores. */
   async mark(trx: Trx, numberedOf: ReadonlyMap<string, Numbered>): Promise<void> {
-    const { storage, clock } = this.#deps;
-    if (await markStores(trx, storage, numberedOf, clock.now())) this.#isMarked = true;
+    if (await markStores(trx, numberedOf, this.#deps.clock.now())) this.#isMarked = true;
   }
 
   /** Called after that transaction. */

@@ -1,8 +1,9 @@
 import { sql } from "kysely";
 import type { Numbered } from "../events/sequencer.ts";
+import { forChange } from "../storage/engine.ts";
 import { forIds } from "../storage/insert-rows.ts";
 import { statement } from "../storage/statement.ts";
-import type { Database, Storage, Trx } from "../storage/storage.ts";
+import type { Database, Trx } from "../storage/storage.ts";
 import { type IntegrationRow, isMeant } from "./integration.ts";
 
 /** When an integration next has work: `due_at`. Only the holder of its lease moves it to a later time. */
@@ -33,12 +34,10 @@ export const BEHIND = 1000;
  */
 export async function markStores(
   trx: Trx,
-  { engine }: Pick<Storage, "engine">,
   numberedOf: ReadonlyMap<string, Numbered>,
   now: number,
 ): Promise<boolean> {
-  const read = engine === "postgres" ? lockEnabled : readEnabled;
-  const enabled = await read(trx, [...numberedOf.keys()]);
+  const enabled = await lockEnabled(trx, [...numberedOf.keys()]);
   const due = enabled.filter((row) => isConcerned(row, numberedOf.get(row.store_id)));
   const isMarked = ({ due_at }: Enabled) => due_at !== null && due_at <= now;
   const unmarked = due.filter((row) => !isMarked(row));
@@ -67,8 +66,7 @@ const enabledOf = (db: Database, storeIds: readonly string[]) =>
 
 /** With six stores in one statement SQLite would read the whole table. */
 const STORES_AT_ONCE = 4;
-const readEnabled = forIds(STORES_AT_ONCE, enabledOf);
-const lockEnabled = forIds(STORES_AT_ONCE, (db, storeIds) => enabledOf(db, storeIds).forUpdate());
+const lockEnabled = forIds(STORES_AT_ONCE, (db, storeIds) => forChange(db, enabledOf(db, storeIds)));
 
 /** Most stores have fewer integrations. Unused placeholders are filled with a repeated id. */
 const MARKED_AT_ONCE = 8;

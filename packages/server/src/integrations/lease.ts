@@ -1,9 +1,9 @@
-import { type RawBuilder, sql } from "kysely";
+import { sql } from "kysely";
 import { readHead } from "../events/head.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { atMost } from "../storage/at-most.ts";
-import { forChange } from "../storage/for-change.ts";
+import { forChange, forChangeIfFree, least, sharedNow } from "../storage/engine.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage } from "../storage/storage.ts";
 import { type IntegrationRow, isEnabled } from "./integration.ts";
@@ -26,9 +26,10 @@ export async function takeDue(
   places: number,
   notOf: readonly string[] = [],
 ): Promise<IntegrationRow[]> {
-  const { db, engine } = storage;
+  const { db } = storage;
   const now = clock.now();
-  const timeOfLeases = leaseTimeOf(storage, now);
+  // By this process's clock, one that is a minute ahead would end a lease that its holder still has.
+  const timeOfLeases = sharedNow(db, now);
   const due = db
     .selectFrom("integrations")
     .select("id")
@@ -37,30 +38,20 @@ export async function takeDue(
     .where("lease_until", "<=", timeOfLeases)
     .$if(notOf.length > 0, (query) => query.where("store_id", "not in", notOf))
     .orderBy("due_at")
-    .limit(atMost(places))
-    .$if(engine === "postgres", (query) => query.forUpdate().skipLocked());
+    .limit(atMost(places));
   return db
     .updateTable("integrations")
     .set({
       lease: newId(),
       lease_until: sql`${timeOfLeases} + ${LEASE_MS}`,
-      due_at: sql`${earlierOf(storage, now)} + ${LEASE_MS}`,
+      // By a clock that is a minute ahead, others would find it due a minute after the lease of a killed process is
+      // over.
+      due_at: sql`${least(db, timeOfLeases, now)} + ${LEASE_MS}`,
     })
-    .where("id", "in", due)
+    .where("id", "in", forChangeIfFree(db, due))
     .returningAll()
     .execute();
 }
-
-/**
- * The database's clock where instances share it: an instance whose clock is a minute ahead would take leases that still
- * run.
- */
-const leaseTimeOf = ({ engine }: Storage, now: number): RawBuilder<number> =>
-  engine === "postgres" ? sql`(extract(epoch from now()) * 1000)::bigint` : sql`${now}`;
-
-/** The end of the lease on the database's clock, so that an instance whose clock is behind does not wait longer. */
-const earlierOf = (storage: Storage, now: number): RawBuilder<number> =>
-  storage.engine === "postgres" ? sql`least(${leaseTimeOf(storage, now)}, ${now})` : sql`${now}`;
 
 /**
  * Releases an integration and sets when it is due again. Locks the row before reading the log, so an event numbered
@@ -75,7 +66,7 @@ export function release({ storage, clock }: Deps, integration: IntegrationRow): 
       .where("store_id", "=", storeId)
       .where("id", "=", id)
       .where("lease", "=", lease);
-    const row = await forChange(storage, ours).executeTakeFirst();
+    const row = await forChange(trx, ours).executeTakeFirst();
     if (!row) return;
     const now = clock.now();
     const { last_sequence } = await readHead(trx, storeId);

@@ -5,7 +5,7 @@ import { readHead } from "../events/head.ts";
 import { startAfter } from "../events/read.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Keyring } from "../lib/keyring.ts";
-import { forChange } from "../storage/for-change.ts";
+import { forChange } from "../storage/engine.ts";
 import type { Storage } from "../storage/storage.ts";
 import { markDue } from "./due.ts";
 import { isEnabled } from "./integration.ts";
@@ -28,7 +28,7 @@ export function replayEvents(
       .selectAll()
       .where("store_id", "=", storeId)
       .where("id", "=", id);
-    const integration = await forChange(storage, rows).executeTakeFirst();
+    const integration = await forChange(trx, rows).executeTakeFirst();
     if (!integration) throw new Problem("integration_not_found");
     if (!isEnabled(integration)) throw new Problem("integration_disabled");
     if (integration.replay_before !== null) throw new Problem("replay_under_way");

@@ -4,6 +4,7 @@ import { eraseAnswers } from "../events/erase.ts";
 import { byService, ERASED } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
+import { forChange } from "../storage/engine.ts";
 import { laterThan } from "../storage/later-than.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
@@ -47,7 +48,7 @@ export async function settle(
 ): Promise<SettledTurn | undefined> {
   const { storage, clock } = deps;
   return storage.transact(async (trx) => {
-    const before = await lock[storage.engine].first(trx, { storeId: store_id, id, lease });
+    const before = await lockOurs.first(trx, { storeId: store_id, id, lease });
     if (!before) return undefined;
     const now = clock.now();
     const settled: (DeliveryRow & { attempt: DeliveryAttempt | undefined })[] = [];
@@ -87,11 +88,7 @@ const find = (db: Database, of: Ours) =>
     .where("id", "=", of.id)
     .where("lease", "=", of.lease);
 
-/** On SQLite a write transaction has no other beside it, so it needs no row lock. */
-const lock = {
-  sqlite: statement((db, of: Ours) => find(db, of)),
-  postgres: statement((db, of: Ours) => find(db, of).forUpdate()),
-};
+const lockOurs = statement((db, of: Ours) => forChange(db, find(db, of)));
 
 type DeliveryState = Pick<
   DeliveryRow,

@@ -146,8 +146,8 @@ describe("a reader that stops reading", () => {
   });
 
   test("and goes on in pieces of any size gets every line, once and whole", async () => {
-    // Sixty of the longest, at up to 35 bytes a grapheme, still fit into what may wait. None is empty: where one byte alone is
-    // left, sonic-boom (minLength: 1) writes it with the next line.
+    // Sixty of the longest, at up to 35 bytes a grapheme, still fit into what may wait. None is empty: where one byte
+    // alone is left, sonic-boom (minLength: 1) writes it with the next line.
     const text = fc
       .string({ unit: "grapheme", minLength: 1, maxLength: 1000 })
       .map((given) => `${given.replaceAll("\n", " ").toWellFormed()}\n`);

@@ -7,8 +7,8 @@ const parse = (text: string, depth = DEPTH) => parseStrictJson(new TextEncoder()
 const nested = (depth: number, open: string, close: string) => open.repeat(depth) + close.repeat(depth);
 
 /**
- * The reference: a document as a tree that the test writes down itself, each character raw or as one of its escapes, so that
- * what it must be read as is known without any parser. Members are pairs, so a name can stand twice.
+ * The reference: a document as a tree that the test writes down itself, each character raw or as one of its escapes, so
+ * that what it must be read as is known without any parser. Members are pairs, so a name can stand twice.
  */
 type Tree = string | number | boolean | null | { items: Tree[] } | { members: [string, Tree][] };
 

@@ -2,20 +2,17 @@ import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { LogoutRefused } from "../openid/logout-token.ts";
 import { keyOf, type Profile } from "../profiles/profile.ts";
-import { isRecorded, recordOf, startTrail } from "../sign-on/exits.ts";
-import type { Recorder } from "../sign-on-records/record.ts";
 import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
+import type { Recorder } from "../sign-on-records/recorder.ts";
+import { isRecorded, recordOf, startTrail } from "../sign-on-records/trail.ts";
 import type { Storage } from "../storage/storage.ts";
 
 type Deps = { storage: Storage; clock: Clock; recorder: Recorder; recordLimiter: RecordLimiter };
 
-/** The same refusal again within this time is not written again: a token can be sent any number of times. */
+/** The same refusal is written at most once in this time, because a token can be sent any number of times. */
 const AGAIN_AFTER_MS = 60_000;
 
-/**
- * A logout token that was refused leaves a record. One that the provider has signed shows on the profile as well: nobody else
- * can have caused that.
- */
+/** Records a refused logout token. If the provider has signed it, the profile shows it, too. */
 export async function noteRefusedLogout(
   deps: Deps,
   profile: Profile,

@@ -1,108 +1,81 @@
 import { type Expression, expressionBuilder, type SqlBool, sql } from "kysely";
 import { Problem } from "../contract/problem.ts";
-import type { Role } from "../contract/roles.ts";
 import { changesOf } from "../events/changes.ts";
 import type { By } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { EmailAddress } from "../lib/email-address.ts";
 import { newId } from "../lib/ids.ts";
+import { isUniqueViolation } from "../storage/failures.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
-import { isUniqueViolation } from "../storage/unique-violation.ts";
 import { changeStore } from "../stores/store.ts";
+import { memberEvent } from "./events.ts";
 import { findMember, type Member, memberOf } from "./member.ts";
-import { memberResource } from "./resource.ts";
+import { type MemberChange, memberAnswer, memberResource, type NewMember, toColumns } from "./resource.ts";
 
 /**
- * Changes members under the store's lock, so that of two removals at once the second sees what the first has left, and what
- * every instance keeps in memory of the store is dropped within a second: tokens of before included.
+ * Every change of members runs under the store's lock (`changeStore`), so of two removals at the same time the second
+ * sees the result of the first. The store's new revision drops the caches of every instance within a second, and so
+ * earlier access tokens.
  */
 type Deps = { storage: Storage; clock: Clock };
+type MemberDeps = Deps & { publicUrl: string };
 
-export type MemberChange = {
-  name?: string | undefined;
-  email?: EmailAddress | undefined;
-  role?: Role | undefined;
-};
-export type NewMember = MemberChange & { email: EmailAddress; role: Role };
-
-export async function createMember(deps: Deps, by: By, given: NewMember): Promise<Member> {
-  const created = await refuseTaken(() =>
-    changeStore(deps, by.storeId, (trx) => insertMember(trx, deps, by, given)),
+export async function createMember(deps: MemberDeps, by: By, data: NewMember) {
+  const created = await refuseTaken(
+    changeStore(deps, by.storeId, (trx) => insertMember(trx, deps, by, data)),
   );
   if (!created) throw new Problem("token_invalid");
-  return created;
+  return memberAnswer(deps, created);
 }
 
-async function insertMember(
-  trx: Trx,
-  deps: Pick<Deps, "clock">,
-  by: By,
-  { name, email, role }: NewMember,
-): Promise<Member> {
+async function insertMember(trx: Trx, deps: Pick<Deps, "clock">, by: By, data: NewMember): Promise<Member> {
   const now = deps.clock.now();
-  const row = {
-    id: newId(),
-    store_id: by.storeId,
-    name: name ?? email.shown,
-    email: email.shown,
-    email_key: email.key,
-    role,
-    profile_id: null,
-    issuer: null,
-    subject: null,
-    last_signed_in_at: null,
-    created_at: now,
-    updated_at: now,
-  };
-  await trx.insertInto("members").values(row).execute();
+  const { email, role } = data;
+  const row = await trx
+    .insertInto("members")
+    .values({
+      name: email.shown,
+      email: email.shown,
+      email_key: email.key,
+      role,
+      ...toColumns(data),
+      id: newId(),
+      store_id: by.storeId,
+      created_at: now,
+      updated_at: now,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
   const member = memberOf(row);
-  const resource = memberResource(member);
-  await noteEvents(trx, deps, by, [
-    { type: "member.created", subject: member.id, personId: member.id, resource },
-  ]);
+  await noteEvents(trx, deps, by, [memberEvent("member.created", member)]);
   return member;
 }
 
-export async function updateMember(
-  deps: Deps,
-  by: By,
-  memberId: string,
-  { name, email, role }: MemberChange,
-): Promise<Member> {
+export async function updateMember(deps: MemberDeps, by: By, memberId: string, data: MemberChange) {
   const { storeId } = by;
-  const updated = await refuseTaken(() =>
-    changeStore(deps, storeId, async (trx) => {
-      const before = await findMember(trx, storeId, memberId);
-      const isDemotion = role !== undefined && role !== "administrator";
-      const isAllowed = isDemotion ? await mayGo(trx, by, memberId) : sql.lit(true);
-      const row = await trx
-        .updateTable("members")
-        .set({
-          ...(name !== undefined && { name }),
-          ...(email !== undefined && { email: email.shown, email_key: email.key }),
-          ...(role !== undefined && { role }),
-          updated_at: laterThan("updated_at", deps.clock.now()),
-        })
-        .where("store_id", "=", storeId)
-        .where("id", "=", memberId)
-        .where(isAllowed)
-        .returningAll()
-        .executeTakeFirst();
-      if (!before) return undefined;
-      if (!row) throw new Problem("last_administrator");
-      const member = memberOf(row);
-      const resource = memberResource(member);
-      const changes = changesOf(memberResource(before), resource);
-      const happened = { type: "member.updated", subject: memberId, personId: memberId, resource } as const;
-      if (changes) await noteEvents(trx, deps, by, [{ ...happened, changes }]);
-      return member;
-    }),
-  );
+  const update = async (trx: Trx): Promise<Member | undefined> => {
+    const before = await findMember(trx, storeId, memberId);
+    if (!before) return undefined;
+    const isDemotion = data.role !== undefined && data.role !== "administrator";
+    const row = await trx
+      .updateTable("members")
+      .set({ ...toColumns(data), updated_at: laterThan("updated_at", deps.clock.now()) })
+      .where("store_id", "=", storeId)
+      .where("id", "=", memberId)
+      .where(isDemotion ? await mayLeave(trx, by, memberId) : sql.lit(true))
+      .returningAll()
+      .executeTakeFirst();
+    if (!row) throw new Problem("last_administrator");
+    const member = memberOf(row);
+    const changes = changesOf(memberResource(before), memberResource(member));
+    if (changes) await noteEvents(trx, deps, by, [{ ...memberEvent("member.updated", member), changes }]);
+    return member;
+  };
+  const updated = await refuseTaken(changeStore(deps, storeId, update));
   if (!updated) throw new Problem("member_not_found");
-  return updated;
+  return memberAnswer(deps, updated);
 }
 
 export async function deleteMember(deps: Deps, by: By, memberId: string): Promise<undefined> {
@@ -115,17 +88,18 @@ export async function deleteMember(deps: Deps, by: By, memberId: string): Promis
   if (!isDeleted) throw new Problem("member_not_found");
 }
 
-type Removed = Pick<Tables["members"], "email" | "profile_id" | "issuer" | "subject">;
+type RemovedMember = Pick<Tables["members"], "email" | "profile_id" | "issuer" | "subject">;
 
-/** By what the member was known. Undefined: there is none. In a transaction that holds the store. */
-export async function removeMember(trx: Trx, by: By, memberId: string): Promise<Removed | undefined> {
+/**
+ * Returns the member's address and identity, or undefined when there is no such member. Call it inside `changeStore`.
+ */
+export async function removeMember(trx: Trx, by: By, memberId: string): Promise<RemovedMember | undefined> {
   const { storeId } = by;
-  const isAllowed = await mayGo(trx, by, memberId);
   const row = await trx
     .deleteFrom("members")
     .where("store_id", "=", storeId)
     .where("id", "=", memberId)
-    .where(isAllowed)
+    .where(await mayLeave(trx, by, memberId))
     .returning(["email", "profile_id", "issuer", "subject"])
     .executeTakeFirst();
   if (!row && (await findMember(trx, storeId, memberId))) throw new Problem("last_administrator");
@@ -133,12 +107,13 @@ export async function removeMember(trx: Trx, by: By, memberId: string): Promise<
 }
 
 /**
- * Whether a member may stop being an administrator, or be gone: always by a key or the operator; by a member, unless nobody else
- * could sign in as administrator. That could be somebody who was invited, or is bound to a name that a provider goes by.
+ * The condition under which a member may be demoted or removed. A key or the operator may always do it. A member may do
+ * it only if another administrator can still sign in: an invited one, or one who is bound to an issuer that an enabled
+ * profile has or had.
  */
-async function mayGo(trx: Trx, { storeId, actor }: By, memberId: string): Promise<Expression<SqlBool>> {
+async function mayLeave(trx: Trx, { storeId, actor }: By, memberId: string): Promise<Expression<SqlBool>> {
   if (actor.type !== "member") return sql.lit(true);
-  const bound = await listBoundNames(trx, storeId);
+  const issuers = await listIssuers(trx, storeId);
   const { eb, exists, or, selectFrom } = expressionBuilder<Tables, "members">();
   const other = selectFrom("members as other")
     .select("other.id")
@@ -148,7 +123,7 @@ async function mayGo(trx: Trx, { storeId, actor }: By, memberId: string): Promis
     .where((of) =>
       of.or([
         of("other.subject", "is", null),
-        ...bound.map(({ profileId, issuer }) =>
+        ...issuers.map(({ profileId, issuer }) =>
           of.and([of("other.profile_id", "=", profileId), of("other.issuer", "=", issuer)]),
         ),
       ]),
@@ -156,8 +131,8 @@ async function mayGo(trx: Trx, { storeId, actor }: By, memberId: string): Promis
   return or([eb("members.role", "<>", "administrator"), exists(other)]);
 }
 
-/** What the providers that are enabled are called, and were when their people were carried over: who is bound to another is left behind. */
-async function listBoundNames(trx: Trx, storeId: string): Promise<{ profileId: string; issuer: string }[]> {
+/** The issuers of enabled profiles, present and former. A member who is bound to any other issuer cannot sign in. */
+async function listIssuers(trx: Trx, storeId: string): Promise<{ profileId: string; issuer: string }[]> {
   const profiles = await trx
     .selectFrom("oidc_profiles")
     .select(["id", "metadata", "former_issuers"])
@@ -174,10 +149,10 @@ async function listBoundNames(trx: Trx, storeId: string): Promise<{ profileId: s
   });
 }
 
-/** The unique index decides which of two gets the e-mail. */
-async function refuseTaken<T>(work: () => Promise<T>): Promise<T> {
+/** The unique index decides which of two requests gets the e-mail. */
+async function refuseTaken<T>(change: Promise<T>): Promise<T> {
   try {
-    return await work();
+    return await change;
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
     throw new Problem("member_exists", { source: { pointer: "/data/email" } });

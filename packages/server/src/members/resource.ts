@@ -1,13 +1,24 @@
 import type * as contract from "../contract/members.ts";
 import type { Input, Output } from "../contract/operation.ts";
-import { presentPage, presentPageLinks } from "../contract/paging.ts";
+import { pageOf } from "../contract/paging.ts";
 import { toIso, toIsoOrNull } from "../lib/clock.ts";
-import type { MemberChange, NewMember } from "./administer.ts";
-import type { Member, MemberList } from "./member.ts";
+import type { Page } from "../lib/condition.ts";
+import { type Given, given } from "../lib/given.ts";
+import { readPage } from "../storage/lists/page.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { Tables } from "../storage/tables.ts";
+import { getMember, type Member, memberOf } from "./member.ts";
 
-type Where = { publicUrl: string };
+/** The members of the body that a request can write. */
+export type MemberChange = Omit<Input<typeof contract.updateMember>["body"]["data"], "type">;
+export type NewMember = Omit<Input<typeof contract.createMember>["body"]["data"], "type">;
 
-const selfUrl = (publicUrl: string, memberId: string): string => `${publicUrl}/v2/members/${memberId}`;
+type Deps = { storage: Storage; publicUrl: string };
+
+const URL_PATH = "/v2/members";
+
+export const toColumns = ({ name, email, role }: MemberChange): Given<Tables["members"]> =>
+  given({ name, email: email?.shown, email_key: email?.key, role });
 
 export const memberResource = (member: Member): Output<typeof contract.getMember>["data"] => ({
   id: member.id,
@@ -22,31 +33,23 @@ export const memberResource = (member: Member): Output<typeof contract.getMember
   },
 });
 
-export const presentMember = ({ publicUrl }: Where, member: Member): Output<typeof contract.getMember> => ({
+export const memberAnswer = (
+  { publicUrl }: { publicUrl: string },
+  member: Member,
+): Output<typeof contract.getMember> => ({
   data: memberResource(member),
-  links: { self: selfUrl(publicUrl, member.id) },
+  links: { self: `${publicUrl}${URL_PATH}/${member.id}` },
 });
 
-export const presentMemberList = (
-  { publicUrl }: Where,
-  { members, place, page }: MemberList,
-): Output<typeof contract.listMembers> => ({
-  data: members.map((member) => ({
-    ...memberResource(member),
-    links: { self: selfUrl(publicUrl, member.id) },
-  })),
-  meta: presentPage(page, place),
-  links: presentPageLinks(`${publicUrl}/v2/members`, page, place),
-});
+export const showMember = async (deps: Deps, storeId: string, memberId: string) =>
+  memberAnswer(deps, await getMember(deps, storeId, memberId));
 
-export const toNewMember = ({ data }: Input<typeof contract.createMember>["body"]): NewMember => ({
-  name: data.name,
-  email: data.email,
-  role: data.role,
-});
-
-export const toMemberChange = ({ data }: Input<typeof contract.updateMember>["body"]): MemberChange => ({
-  name: data.name,
-  email: data.email,
-  role: data.role,
-});
+export async function listMembers(
+  { storage, publicUrl }: Deps,
+  storeId: string,
+  page: Page,
+): Promise<Output<typeof contract.listMembers>> {
+  const { rows, place } = await readPage(storage, "members", { store_id: storeId }, page);
+  const data = rows.map((row) => memberResource(memberOf(row)));
+  return pageOf(`${publicUrl}${URL_PATH}`, data, { page, place });
+}

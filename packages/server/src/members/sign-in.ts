@@ -2,48 +2,54 @@ import type { SignOnReason } from "../contract/sign-on-reasons.ts";
 import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import { emailOf } from "../lib/email-address.ts";
+import { cameSecond, isUniqueViolation } from "../storage/failures.ts";
 import type { Database, Trx } from "../storage/storage.ts";
-import { cameSecond, isUniqueViolation } from "../storage/unique-violation.ts";
+import type { Tables } from "../storage/tables.ts";
+import { memberEvent } from "./events.ts";
 import { type Member, memberOf } from "./member.ts";
-import { memberResource } from "./resource.ts";
 
-/** What an identity provider has said of a person. */
-type ForeignIdentity = { issuer: string; subject: string; email: string; emailVerified: boolean };
-type Through = {
-  id: string;
-  store_id: string;
-  /** What the provider was called before, whose people were carried over. */
+/** The claims of the identity provider about the person who signs in. */
+type MemberIdentity = { issuer: string; subject: string; email: string; emailVerified: boolean };
+type MemberProfile = Pick<Tables["oidc_profiles"], "id" | "store_id"> & {
+  /** Earlier issuers of this profile. Members who are bound to them can still sign in. */
   former_issuers: readonly { issuer: string }[];
 };
 type MemberReason = Extract<SignOnReason, "member_unknown" | "member_email_unverified" | "member_bound">;
 
-/** Why they would be refused now. For telling them at once; the decision that counts is made in `settleMember`. */
+/**
+ * The reason why a sign-on would be refused now, so that the callback can show it at once. `settleMember` makes the
+ * final decision.
+ */
 export async function foreseeMember(
   db: Database,
-  through: Through,
-  identity: ForeignIdentity,
+  profile: MemberProfile,
+  identity: MemberIdentity,
 ): Promise<MemberReason | undefined> {
   const known = await db
     .selectFrom("members")
     .select("id")
-    .where("store_id", "=", through.store_id)
-    .where("profile_id", "=", through.id)
-    .where("issuer", "in", issuersOf(through, identity))
+    .where("store_id", "=", profile.store_id)
+    .where("profile_id", "=", profile.id)
+    .where("issuer", "in", issuersOf(profile, identity))
     .where("subject", "=", identity.subject)
     .executeTakeFirst();
-  return known ? undefined : whyNot(db, through, identity);
+  return known ? undefined : findRefusal(db, profile, identity);
 }
 
-/** Its own comes first: who was left behind under another, and came back, is whom they are under this one. */
-const issuersOf = ({ former_issuers: formerIssuers }: Through, { issuer }: ForeignIdentity): string[] => [
-  ...new Set([issuer, ...formerIssuers.map((former) => former.issuer)]),
-];
+/** The profile's current issuer first: if both bind the same subject, the current issuer's member signs in. */
+const issuersOf = (
+  { former_issuers: formerIssuers }: MemberProfile,
+  { issuer }: MemberIdentity,
+): string[] => [...new Set([issuer, ...formerIssuers.map((former) => former.issuer)])];
 
-/** For an identity that is bound to no member. An unverified address gets the same answer whether or not a member has it. */
-async function whyNot(
+/**
+ * For an identity that no member is bound to. An unverified address gets the same answer whether or not a member has
+ * it.
+ */
+async function findRefusal(
   db: Database,
-  { store_id: storeId }: Through,
-  identity: ForeignIdentity,
+  { store_id: storeId }: MemberProfile,
+  identity: MemberIdentity,
 ): Promise<MemberReason | undefined> {
   if (!identity.emailVerified) return "member_email_unverified";
   const named = await db
@@ -57,46 +63,44 @@ async function whyNot(
 }
 
 /**
- * The member that an identity is: whom it was bound to before, or whom its e-mail names who was not bound yet, and is then. One
- * statement decides each, so that two who come at once as the same member are not both bound.
+ * Signs the member in that the identity is bound to. If there is none, binds the identity to the invited member with
+ * its verified e-mail. Each of the two is one `update`, so of two identities that come at the same time for one member
+ * only one is bound.
  */
 export async function settleMember(
   trx: Trx,
   deps: { clock: Clock },
-  through: Through,
-  identity: ForeignIdentity,
+  profile: MemberProfile,
+  identity: MemberIdentity,
   requestId: string,
 ): Promise<Member | { reason: MemberReason }> {
-  const known = await welcome(trx, deps, through, identity);
+  const known = await signInBound(trx, deps, profile, identity);
   if (known) return known;
-  const bound = identity.emailVerified && (await bind(trx, deps, through, identity));
+  const bound = identity.emailVerified && (await bindInvited(trx, deps, profile, identity));
   if (bound) {
     const { store_id: storeId, id, name } = bound;
     const by = { storeId, actor: { type: "member", id, name }, requestId } as const;
     const changes = { status: { before: "invited", after: "active" } };
-    const resource = memberResource(bound);
-    await noteEvents(trx, deps, by, [
-      { type: "member.updated", subject: id, personId: id, resource, changes },
-    ]);
+    await noteEvents(trx, deps, by, [{ ...memberEvent("member.updated", bound), changes }]);
     return bound;
   }
-  // In another tab the same person may have been bound since.
-  const quicker = await welcome(trx, deps, through, identity);
-  return quicker ?? { reason: (await whyNot(trx, through, identity)) ?? "member_unknown" };
+  // A sign-on of the same person in another tab may have bound the identity since the first look.
+  const boundSince = await signInBound(trx, deps, profile, identity);
+  return boundSince ?? { reason: (await findRefusal(trx, profile, identity)) ?? "member_unknown" };
 }
 
-async function welcome(
+async function signInBound(
   trx: Trx,
   { clock }: { clock: Clock },
-  through: Through,
-  identity: ForeignIdentity,
+  profile: MemberProfile,
+  identity: MemberIdentity,
 ): Promise<Member | undefined> {
-  for (const issuer of issuersOf(through, identity)) {
+  for (const issuer of issuersOf(profile, identity)) {
     const row = await trx
       .updateTable("members")
       .set({ last_signed_in_at: clock.now() })
-      .where("store_id", "=", through.store_id)
-      .where("profile_id", "=", through.id)
+      .where("store_id", "=", profile.store_id)
+      .where("profile_id", "=", profile.id)
       .where("issuer", "=", issuer)
       .where("subject", "=", identity.subject)
       .returningAll()
@@ -106,22 +110,22 @@ async function welcome(
   return undefined;
 }
 
-async function bind(
+async function bindInvited(
   trx: Trx,
   { clock }: { clock: Clock },
-  through: Through,
-  identity: ForeignIdentity,
+  profile: MemberProfile,
+  identity: MemberIdentity,
 ): Promise<Member | undefined> {
   const { issuer, subject } = identity;
   const row = await trx
     .updateTable("members")
-    .set({ profile_id: through.id, issuer, subject, last_signed_in_at: clock.now() })
-    .where("store_id", "=", through.store_id)
+    .set({ profile_id: profile.id, issuer, subject, last_signed_in_at: clock.now() })
+    .where("store_id", "=", profile.store_id)
     .where("email_key", "=", emailOf(identity).key)
     .where("subject", "is", null)
     .returningAll()
     .executeTakeFirst()
-    // The same subject has become another member a moment ago, by another address.
+    // Another transaction has just bound the same subject to another member, through another address.
     .catch((error) => {
       throw isUniqueViolation(error) ? cameSecond(error) : error;
     });

@@ -22,8 +22,9 @@ export function createMetricsText(deps: {
 }
 
 /**
- * Adds up the metrics of all workers, unless a metric names another `aggregator`. While the primary does not answer, the counts of the
- * other workers are unknown; counters and histograms are then left out, because their values would fall.
+ * Adds up the metrics of all workers, unless a metric names another `aggregator`. While the primary does not answer,
+ * the counts of the other workers are unknown; counters and histograms are then left out, because their values would
+ * fall.
  */
 async function textOfAll({ answers, missing, workers, lost, startedAt }: Gathered): Promise<string> {
   const registry = new Registry();
@@ -48,7 +49,8 @@ async function textOfAll({ answers, missing, workers, lost, startedAt }: Gathere
   };
   new Gauge({ ...start, registers, aggregator: "first" }).set(startedAt);
   const own = await registry.getMetricsAsJSON();
-  // First in the list: the first registry with a metric decides its aggregator, and the primary's start replaces a worker's.
+  // First in the list: the first registry with a metric decides its aggregator, and the primary's start replaces a
+  // worker's.
   return AggregatorRegistry.aggregate([own, ...answers, await addUp(missing)] as object[]).metrics();
 }
 

@@ -8,15 +8,18 @@ import type { Streams } from "../events/stream.ts";
 import type { Deliverer, OnAttempt } from "../integrations/deliverer.ts";
 import type { LineWriter } from "../lib/line-writer.ts";
 import type { Passwords } from "../passwords/password.ts";
-import type { SignInThrottle } from "../passwords/throttle.ts";
+import type { SignInThrottle } from "../passwords/sign-in-throttle.ts";
 import type { Calls, OnCall } from "../profiles/calls.ts";
 import type { Cap } from "../rate-limit/cap.ts";
 import type { Limiter } from "../rate-limit/limiter.ts";
 import type { UseLog } from "../rate-limit/use-log.ts";
-import type { CountSignOn, Recorder } from "../sign-on-records/record.ts";
+import type { CountSignOn, Recorder } from "../sign-on-records/recorder.ts";
 import type { Storage } from "../storage/storage.ts";
 
-/** The release, Node version and database engine. A dashboard joins them to other metrics by instance, and shows a rollout. */
+/**
+ * The release, Node version and database engine. A dashboard joins them to other metrics by instance, and shows a
+ * rollout.
+ */
 export function describeBuild(registry: Registry, engine: Storage["engine"]): void {
   new Gauge({
     name: "latchkey_build_info",
@@ -28,8 +31,8 @@ export function describeBuild(registry: Registry, engine: Storage["engine"]): vo
 }
 
 /**
- * Labels are outcome and reason, which are fixed tables. Store, realm and provider are no labels, because ten thousand stores would make
- * as many series of each; the records of sign-ons have them (ADR 26).
+ * Labels are outcome and reason, which are fixed tables. Store, realm and provider are no labels, because ten thousand
+ * stores would make as many series of each; the records of sign-ons have them (ADR 26).
  */
 export function countSignOns(registry: Registry): CountSignOn {
   const signOns = new Counter({
@@ -139,7 +142,9 @@ export function measureMemory(of: Measured): void {
     "Log lines that were given up because they could not be written",
     () => of.lines?.dropped() ?? 0,
   );
-  gauge("latchkey_sign_on_records_waiting", "Records of sign-ons not yet written", of.recorder.waiting);
+  gauge("latchkey_sign_on_records_waiting", "Records of sign-ons not yet written", () =>
+    of.recorder.waiting(),
+  );
   const { valkey } = of;
   if (valkey) {
     const up = "1 while Valkey answers, 0 while this instance counts alone";
@@ -148,10 +153,8 @@ export function measureMemory(of: Measured): void {
     counter("latchkey_valkey_losses_total", "How often Valkey has gone away", () => valkey.counts().losses);
     measureValkey(valkey, of.registry);
   }
-  counter(
-    "latchkey_sign_on_records_dropped_total",
-    "Records of sign-ons that were lost",
-    of.recorder.dropped,
+  counter("latchkey_sign_on_records_dropped_total", "Records of sign-ons that were lost", () =>
+    of.recorder.dropped(),
   );
   const spans = () => of.traces?.counts() ?? { sent: 0, dropped: 0 };
   counter("latchkey_trace_spans_sent_total", "Spans that the collector has taken", () => spans().sent);

@@ -32,12 +32,12 @@ describe("the address of a discovery document", () => {
     [`${URL_OF_IT}/?appid=1`, `${URL_OF_IT}?appid=1`],
     ["https://idp.example/tenant/?appid=1", `https://idp.example/tenant${SUFFIX}?appid=1`],
     ["https://idp.example?at=/a/", `${URL_OF_IT}?at=/a/`],
-    // The suffix stands behind the path, and is not put between host and path (R122).
+    // The suffix follows the path; it is not put between host and path (R122).
     [
       "https://idp.example/.well-known/oauth-authorization-server/tenant",
       `https://idp.example/.well-known/oauth-authorization-server/tenant${SUFFIX}`,
     ],
-  ])("is made from what an administrator pastes (R121): %s", (pasted, expected) => {
+  ])("is made from the text that an administrator pastes (R121): %s", (pasted, expected) => {
     expect(toDiscoveryUrl(pasted)).toBe(expected);
   });
 
@@ -102,7 +102,7 @@ describe("an issuer", () => {
     expect(isIssuerOf(issuer, `https://idp.example/tenant${SUFFIX}`)).toBe(false);
   });
 
-  test("with one slash at its end is not the one whose document stands behind two (R121)", () => {
+  test("with one slash at its end is not the issuer of a document behind two slashes (R121)", () => {
     expect(isIssuerOf("https://idp.example//", `https://idp.example/${SUFFIX}`)).toBe(true);
     expect(isIssuerOf("https://idp.example/", `https://idp.example/${SUFFIX}`)).toBe(false);
   });
@@ -123,13 +123,13 @@ function answering({ status = 200, headers = JSON_TYPE, body = "{}" }: Given = {
 const fetched = (given: Given) => fetchDocument(answering(given).send, "keys", URL_OF_IT, 1000);
 
 describe("a document", () => {
-  test("is asked for once, without credentials, up to its size", async () => {
+  test("is read with one request, without credentials, up to its size limit", async () => {
     const { send, asked } = answering();
     await fetchDocument(send, "keys", URL_OF_IT, 1000);
     expect(asked).toEqual([{ kind: "keys", url: URL_OF_IT, maxBytes: 1000 }]);
   });
 
-  test("of discovery is asked for at its place, up to its size", async () => {
+  test("of discovery is read at its path, up to its size limit", async () => {
     const { send, asked } = answering();
     await fetchDiscovery(send, "https://idp.example/");
     expect(asked).toEqual([{ kind: "discovery", url: URL_OF_IT, maxBytes: limits.discoveryBytes }]);
@@ -278,7 +278,7 @@ describe("a document", () => {
     },
   );
 
-  test("does not hide a fault of our own", async () => {
+  test("does not hide an error of Latchkey itself", async () => {
     const send = () => Promise.reject(new TypeError("ours"));
     await expect(fetchDocument(send, "keys", URL_OF_IT, 1000)).rejects.toThrow("ours");
   });
@@ -306,7 +306,7 @@ describe("a member", () => {
     ["code token", []],
     [null, []],
     [{ 0: "a", length: 1 }, []],
-  ])("is a list of texts, or an empty one when it is something else: %j", (value, expected) => {
+  ])("is a list of texts, or an empty list when it is something else: %j", (value, expected) => {
     expect(textsOf({ a: value }, "a")).toEqual(expected);
   });
 });
@@ -324,7 +324,7 @@ describe("metadata", () => {
     registration_endpoint: "https://idp.example/register",
   };
 
-  test("is only what we use", () => {
+  test("has only the members that Latchkey uses", () => {
     expect(toMetadata(document)).toEqual({
       issuer: "https://idp.example",
       authorizationEndpoint: "https://idp.example/authorize",
@@ -380,7 +380,7 @@ describe("metadata", () => {
     [["none", "HS256", "HS512", "RS384", "ES384", "ES256K", "RS1", "rs256", "RS256 "], []],
     ["RS256", []],
     [undefined, []],
-  ])("has of the algorithms only asymmetric ones that we know: %j", (listed, expected) => {
+  ])("keeps only known asymmetric algorithms: %j", (listed, expected) => {
     expect(usableAlgorithms({ id_token_signing_alg_values_supported: listed })).toEqual(expected);
   });
 

@@ -10,7 +10,7 @@ import {
 import { createMemo } from "../lib/memo.ts";
 import { parseStrictJson } from "../lib/strict-json.ts";
 
-/** What an identity provider says of itself: input, not truth. Only what we use is taken over, each member by its type. */
+/** The used members of a discovery document, each checked for its type. The document is input, not truth. */
 export type Metadata = {
   readonly issuer: string;
   readonly authorizationEndpoint: string;
@@ -20,16 +20,16 @@ export type Metadata = {
   readonly signingAlgorithms: readonly string[];
   readonly sendsIss: boolean;
   readonly supportsS256: boolean;
-  /** Where a browser is sent that signs out. */
+  /** Where a browser is sent after a sign-out. */
   readonly endSessionEndpoint?: string;
 };
 
-export type Document = Record<string, unknown>;
+export type JsonObject = Record<string, unknown>;
 
 export type DocumentReason = EgressReason | "redirected" | "status_not_200" | JsonRefusal;
 
-/** One document of an identity provider, or why there is none. */
-type Fetched = { document: Document; elapsedMs: number; dateMs: number | undefined } | DocumentFailure;
+/** A document of an identity provider, or the reason for none. */
+type Fetched = { document: JsonObject; elapsedMs: number; dateMs: number | undefined } | DocumentFailure;
 
 /** `status` is null when there was no answer. */
 export type DocumentFailure = { reason: DocumentReason; status: number | null };
@@ -38,7 +38,7 @@ export type Send = (request: IdpRequest) => Promise<EgressAnswer>;
 
 const SUFFIX = "/.well-known/openid-configuration";
 
-/** An administrator may paste the issuer: the document stands at one known place behind it (Discovery 4.1), before a query. */
+/** An administrator may paste the issuer: the document's path comes behind it (Discovery 4.1), before a query. */
 export function toDiscoveryUrl(text: string): string {
   const { prefix, query } = partsOf(text);
   return `${prefix}${SUFFIX}${query}`;
@@ -52,9 +52,9 @@ function partsOf(text: string): { prefix: string; query: string } {
 }
 
 /**
- * The issuer must be what the document's address was made from (Discovery 4.3), to the letter. A slash at the issuer's end
- * is dropped when the address is made, so from the address alone both spellings are right; whichever the document
- * has is pinned from then on.
+ * The document's address must be made from the issuer (Discovery 4.3), to the letter. A slash at the issuer's end is
+ * dropped when the address is made, so both spellings fit the address; the document's spelling is the issuer from then
+ * on.
  */
 export function isIssuerOf(issuer: string, discoveryUrl: string): boolean {
   const { prefix } = partsOf(discoveryUrl);
@@ -86,24 +86,24 @@ export async function fetchDocument(
   }
 }
 
-/** What an answer says, where it is JSON by its media type and one object that can be read in one way only. */
+/** The JSON object of an answer, if its media type is JSON and the object can be read in one way only. */
 export const readAnswer = ({ headers, body }: EgressAnswer): ReadObject =>
   /^application\/(jwk-set\+)?json\s*(;|$)/i.test(headers["content-type"] ?? "")
     ? readObject(body)
     : { refusal: "not_json" };
 
-export function documentIn(answer: EgressAnswer): Document | undefined {
+export function documentIn(answer: EgressAnswer): JsonObject | undefined {
   const read = readAnswer(answer);
   return "document" in read ? read.document : undefined;
 }
 
-/** Why an object was not read. All but `not_json` are JSON, and Latchkey refuses it. */
+/** Why an object was not read. All but `not_json` are valid JSON that Latchkey refuses. */
 export type JsonRefusal = "not_json" | "duplicate_member" | "too_deep" | "lone_surrogate";
 
-/** `member`: in which of the object's members. */
-type ReadObject = { document: Document } | { refusal: JsonRefusal; member?: string };
+/** `member`: the object's member that has the fault. */
+type ReadObject = { document: JsonObject } | { refusal: JsonRefusal; member?: string };
 
-/** A provider may name its claims as it likes: `constructor` and `__proto__` are names like others. */
+/** A provider may give its claims any name, `constructor` and `__proto__` included. */
 export function readObject(bytes: Uint8Array): ReadObject {
   const parsed = parseStrictJson(bytes, limits.jsonDepth, { keepsEveryName: true });
   if ("value" in parsed) return isObject(parsed.value) ? { document: parsed.value } : { refusal: "not_json" };
@@ -113,16 +113,16 @@ export function readObject(bytes: Uint8Array): ReadObject {
     : { refusal: "not_json" };
 }
 
-export const isObject = (value: unknown): value is Document =>
+export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-export const textOf = (document: Document, member: string): string | undefined => {
+export const textOf = (document: JsonObject, member: string): string | undefined => {
   const value = document[member];
   return typeof value === "string" && value !== "" ? value : undefined;
 };
 
-/** A list of texts; `undefined` when the member is not there; an empty list when it is something else. */
-export function textsOf(document: Document, member: string): string[] | undefined {
+/** A list of texts; `undefined` when the member is absent; an empty list when the member is something else. */
+export function textsOf(document: JsonObject, member: string): string[] | undefined {
   const value = document[member];
   if (value === undefined) return undefined;
   return Array.isArray(value) && value.every((item) => typeof item === "string") ? value : [];
@@ -135,8 +135,8 @@ export const ENDPOINTS = [
   "userinfo_endpoint",
 ] as const;
 
-/** Only for documents that have passed the checks. */
-export function toMetadata(document: Document): Metadata {
+/** For documents that have passed the checks. */
+export function toMetadata(document: JsonObject): Metadata {
   const endSessionEndpoint = endSessionOf(document);
   return {
     issuer: textOf(document, "issuer") ?? "",
@@ -152,10 +152,11 @@ export function toMetadata(document: Document): Metadata {
 }
 
 /**
- * Only beside the authorization endpoint: an administrator has seen that host, and browsers are sent there already. By the rules of
- * the other endpoints: a line break, which the URL parser passes over, cannot stand in the header that sends them.
+ * Used only on the host of the authorization endpoint: an administrator has seen that host, and browsers are sent there
+ * already. The rules of the other endpoints apply: the URL parser ignores a line break, which must not get into the
+ * Location header.
  */
-function endSessionOf(document: Document): string | undefined {
+function endSessionOf(document: JsonObject): string | undefined {
   const [url = "", beside = ""] = [
     textOf(document, "end_session_endpoint"),
     textOf(document, "authorization_endpoint"),
@@ -165,18 +166,15 @@ function endSessionOf(document: Document): string | undefined {
   return new URL(url).origin === origin && isAllowedUrl(url, [origin]) ? url : undefined;
 }
 
-/** Asymmetric ones only: whoever can check a token must not be able to make one. */
+/** Asymmetric algorithms only: the key that checks a token must not be able to sign one. */
 export const ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"];
 
-export const usableAlgorithms = (document: Document): string[] => {
+export const usableAlgorithms = (document: JsonObject): string[] => {
   const listed = textsOf(document, "id_token_signing_alg_values_supported") ?? [];
   return ALGORITHMS.filter((name) => listed.includes(name));
 };
 
-/**
- * A document from the database. The same text gives the same object, so that what was worked out of it before, and that it is no
- * other than the one in use, is known without reading it again.
- */
+/** From the database. The same text gives the same object, so that derived values can be kept with it. */
 export function storedMetadata(text: string): Metadata {
   const known = stored.get(text);
   if (known) return known;

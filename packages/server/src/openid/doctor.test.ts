@@ -77,7 +77,7 @@ describe("a sound provider", () => {
     expect(statusOf).toMatchObject({ R1: "met", R2: "met", R3: "met", R4: "met", R5: "met", R6: "unknown" });
   });
 
-  test("is asked twice, within limits and without credentials", async () => {
+  test("gets two requests, within limits and without credentials", async () => {
     const { asked } = await examined();
     expect(asked).toEqual([
       { kind: "discovery", url: DISCOVERY_URL, maxBytes: limits.discoveryBytes },
@@ -224,7 +224,7 @@ describe("a provider that cannot be read", () => {
     ["address_not_allowed", "LATCHKEY_EGRESS_ALLOW=https://idp.example"],
     ["tls_unknown_authority", "NODE_EXTRA_CA_CERTS="],
     ["tls_name", "another host name"],
-  ])("because of %s is told what the operator can do: %s", (reason, remedy) => {
+  ])("because of %s names what the operator can do: %s", (reason, remedy) => {
     expect(explainDocumentFailure({ reason, status: null }, DISCOVERY_URL)).toContain(remedy);
   });
 
@@ -294,7 +294,7 @@ describe("a provider that cannot be read", () => {
     expect(asked).toBe(1);
   });
 
-  test("because of a fault of our own is not reported as its fault", async () => {
+  test("because of an error of Latchkey itself is not reported as the provider's", async () => {
     const send = () => Promise.reject(new TypeError("ours"));
     await expect(examine({ send, clock: handClock(), allowedOrigins: [] }, DISCOVERY_URL)).rejects.toThrow(
       "ours",

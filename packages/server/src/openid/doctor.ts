@@ -27,23 +27,23 @@ export type Report = {
   hosts: string[];
   checks: Check[];
   warnings: string[];
-  /** Which provider it is, if we know it. */
+  /** The provider, if it is one of the known ones. */
   provider: KnownProvider | null;
   answerMs: number | null;
   clockOffsetSeconds: number | null;
-  /** Why its discovery document could not be read. */
+  /** Why the discovery document could not be read. */
   unreachable: DocumentFailure | null;
-  /** What to go on with; only when no requirement is missed. */
+  /** Null when a requirement is missed. */
   metadata: Metadata | null;
   keys: SigningKey[];
 };
 
 type Deps = { send: Send; clock: Clock; allowedOrigins: readonly string[] };
 
-/** As long as an address may be. */
+/** The longest URL. */
 const MAX_ISSUER_LENGTH = 2048;
 
-/** Reads its documents and judges them against the nine requirements. Two requests, no credentials. */
+/** Reads the provider's documents and judges them by the nine requirements. Two requests, no credentials. */
 export async function examine(deps: Deps, discoveryUrl: string): Promise<Report> {
   const found = await fetchDiscovery(deps.send, discoveryUrl);
   if ("reason" in found) {
@@ -65,7 +65,7 @@ export async function examine(deps: Deps, discoveryUrl: string): Promise<Report>
     };
   }
   const { document, elapsedMs, dateMs } = found;
-  // Keys are asked for only where the document is the issuer's own.
+  // The key set is read only if the document is the issuer's own.
   const issuer = textOf(document, "issuer");
   const isOwn = isIssuerOf(issuer ?? "", discoveryUrl);
   const keys = isOwn ? await fetchKeys(deps.send, textOf(document, "jwks_uri")) : undefined;
@@ -76,7 +76,7 @@ export async function examine(deps: Deps, discoveryUrl: string): Promise<Report>
   const clockOffsetSeconds = dateMs === undefined ? null : Math.round((dateMs - deps.clock.now()) / 1000);
   return {
     discoveryUrl,
-    // Kept, shown and printed also where it is none that could be gone by: then it may be any text, of any length.
+    // The issuer is stored, shown and printed even if it cannot be accepted; then it may be a text of any length.
     issuer: issuer === undefined ? null : show(issuer, MAX_ISSUER_LENGTH),
     hosts: metadata ? [...hostsOf(metadata)] : [],
     checks: inItsWords(provider, checks),

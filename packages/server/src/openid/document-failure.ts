@@ -24,22 +24,22 @@ const reasons: Record<DocumentReason, string> = {
   lone_surrogate: "its answer is JSON with half of a surrogate pair in it",
 };
 
-/** What an operator can do about it, where it is the operator who can. */
+/** For the reasons that an operator can remove. */
 const remedies: Partial<Record<DocumentReason, string>> = {
   tls_unknown_authority:
     "start Latchkey with NODE_EXTRA_CA_CERTS=<file with that authority's certificate> to have it known",
   tls_name: "use the host name that the certificate is for, or have one made for this name",
 };
 
-/** Refused here before anybody was asked. */
+/** Latchkey refused the address, and sent no request. */
 const isBarred = (reason: DocumentReason): boolean =>
   reason === "address_not_allowed" || reason === "host_not_public";
 
-/** Whether the sentence below says what to do. Then the address is right, and what could be wrong with it would only mislead. */
+/** Whether the sentence of `explainDocumentFailure` has a remedy. Then a hint to check the address would mislead. */
 export const hasRemedy = ({ reason }: DocumentFailure): boolean =>
   isBarred(reason) || remedies[reason] !== undefined;
 
-/** Why a document was not read, in one sentence without its full stop. Nothing that the other side said is in it. */
+/** Why a document was not read: a sentence without its full stop, and without text of the other side. */
 export function explainDocumentFailure({ reason, status }: DocumentFailure, url?: string): string {
   const said = status === null ? "" : ` (HTTP status ${status})`;
   const remedy = isBarred(reason) ? allow(url) : remedies[reason];

@@ -1,70 +1,62 @@
 import { limits } from "../contract/limits.ts";
 import type { IdpAnswer, SignOnCheck, SignOnReason } from "../contract/sign-on-reasons.ts";
 import { type EgressAnswer, isEgressFault } from "../egress/egress-message.ts";
-import type { Clock } from "../lib/clock.ts";
-import type { Keyring } from "../lib/keyring.ts";
-import type { Calls } from "../profiles/calls.ts";
-import { openSecrets } from "../profiles/client-secret.ts";
-import type { Profile } from "../profiles/profile.ts";
-import { promoteNextSecret } from "../profiles/promote-secret.ts";
-import type { Storage } from "../storage/storage.ts";
-import { type Document, type Metadata, readAnswer } from "./discovery.ts";
-import { refusalOf, saidIn, toIdpAnswer } from "./idp-answer.ts";
+import type { IdpClient } from "./client.ts";
+import { type JsonObject, readAnswer } from "./discovery.ts";
+import { errorIn, refusalOf, toIdpAnswer } from "./idp-answer.ts";
 
-/** What the identity provider's redirect brought, and what belongs to it on our side. */
+/** The code of the identity provider's redirect, and the verifier and redirect URI that Latchkey used for it. */
 export type IdpGrant = { idpCode: string; idpVerifier: string; idpRedirectUri: string };
 
-/** It answered, and said no; or it gave no answer to go by. */
-type Refused = Extract<SignOnReason, `token.${string}`>;
-type Exchanged = { tokens: Document } | { reason: Refused; answer: IdpAnswer; checks?: SignOnCheck[] };
+/** The client secret in use, and the secret that may have replaced it at the provider. */
+export type Secrets = { current: string; next: string | undefined };
 
-type Deps = {
-  storage: Storage;
-  clock: Clock;
-  keyring: Keyring;
-  calls: Pick<Calls, "aboutCodes" | "healthOf">;
+type ExchangeRefused = {
+  reason: Extract<SignOnReason, `token.${string}`>;
+  answer: IdpAnswer;
+  checks?: SignOnCheck[];
 };
+type TokenAnswer = { tokens: JsonObject } | ExchangeRefused;
+/** `secret`: which of the two the provider accepted. */
+type CodeExchange = { tokens: JsonObject; secret: keyof Secrets } | ExchangeRefused;
+
+type ExchangeClient = Pick<IdpClient, "clientId" | "metadata" | "send">;
 
 /**
- * Redeems a code at the identity provider. When it refuses our client secret and a next one is set, that one is tried, and
- * takes the first one's place when it works: so a secret is replaced there and here at different times without an
- * outage. A code is never tried again for any other reason.
+ * Redeems a code at the identity provider. When the provider refuses the client secret and a next one is set, the next
+ * one is tried: so a secret can be replaced there and here at different times without an outage. A code is sent a
+ * second time for no other reason.
  */
 export async function exchangeCode(
-  deps: Deps,
-  profile: Profile,
-  metadata: Metadata,
+  client: ExchangeClient,
+  secrets: Secrets,
   grant: IdpGrant,
-): Promise<Exchanged> {
-  const secrets = openSecrets(deps, profile);
+): Promise<CodeExchange> {
   const { current, next } = secrets;
-  const first = await request(deps, profile, metadata, grant, current);
-  if (next === undefined || !("reason" in first) || first.reason !== "token.client_refused") return first;
-  const second = await request(deps, profile, metadata, grant, next);
-  if ("tokens" in second) await promoteNextSecret(deps, profile, secrets);
-  return second;
+  const first = await request(client, grant, current);
+  if ("tokens" in first) return { ...first, secret: "current" };
+  if (next === undefined || first.reason !== "token.client_refused") return first;
+  const second = await request(client, grant, next);
+  return "tokens" in second ? { ...second, secret: "next" } : second;
 }
 
 async function request(
-  { calls }: Deps,
-  profile: Profile,
-  metadata: Metadata,
+  { clientId, metadata, send }: ExchangeClient,
   grant: IdpGrant,
   clientSecret: string,
-): Promise<Exchanged> {
+): Promise<TokenAnswer> {
   const form = new URLSearchParams({
     grant_type: "authorization_code",
     code: grant.idpCode,
     redirect_uri: grant.idpRedirectUri,
     code_verifier: grant.idpVerifier,
   });
-  const credentials = toBasic(profile.client_id, clientSecret);
+  const credentials = toBasic(clientId, clientSecret);
   const secrets = [clientSecret, grant.idpCode, grant.idpVerifier];
   try {
-    const answer = await calls.aboutCodes.send(profile.id, {
+    const answer = await send({
       kind: "token",
       url: metadata.tokenEndpoint,
-      storeId: profile.store_id,
       method: "POST",
       headers: {
         Authorization: `Basic ${credentials}`,
@@ -78,7 +70,7 @@ async function request(
     const isDoubtful =
       "reason" in exchanged &&
       exchanged.reason === "token.client_refused" &&
-      isEncoded(profile, clientSecret);
+      isEncoded(clientId, clientSecret);
     return isDoubtful ? { ...exchanged, checks: [ENCODED] } : exchanged;
   } catch (error) {
     if (!isEgressFault(error)) throw error;
@@ -86,12 +78,12 @@ async function request(
   }
 }
 
-/** Whatever a fault of its own or 429 has in its body, the provider did not answer the question. */
-function judge(answer: EgressAnswer, sent: readonly string[]): Exchanged {
+/** The body of a 5xx or a 429 is not read as a refusal: the provider did not answer the question. */
+function judge(answer: EgressAnswer, sent: readonly string[]): TokenAnswer {
   const { status } = answer;
   const read = readAnswer(answer);
   const document = "document" in read ? read.document : undefined;
-  const said = saidIn(document);
+  const said = errorIn(document);
   const refusal = status < 500 && status !== 429 ? refusalOf(status, said) : undefined;
   if (refusal) return { reason: `token.${refusal}`, answer: toIdpAnswer("token", { status }, said, sent) };
   if (status === 200 && document) return { tokens: document };
@@ -103,7 +95,7 @@ function judge(answer: EgressAnswer, sent: readonly string[]): Exchanged {
 const toBasic = (clientId: string, clientSecret: string): string =>
   Buffer.from(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`).toString("base64");
 
-/** That they have such characters, and not which: a secret is never shown. */
+/** Says that there are such characters, not which: a secret is never shown. */
 const ENCODED: SignOnCheck = {
   check: "token.encoded_credentials",
   passed: false,
@@ -111,11 +103,11 @@ const ENCODED: SignOnCheck = {
   found: "other characters, which are sent percent-encoded",
 };
 
-/** A space does not count: decoders of either kind read it. */
-const isEncoded = ({ client_id: clientId }: Profile, clientSecret: string): boolean =>
+/** A space does not count: both kinds of decoders read `%20`. */
+const isEncoded = (clientId: string, clientSecret: string): boolean =>
   [clientId, clientSecret].some((text) => formEncoded(text).replaceAll("%20", " ") !== text);
 
-/** A space as `%20`: decoders of forms read it as they read `+`, and decoders of percent signs alone would keep the `+`. */
+/** A space as `%20`, which decoders of forms read, too; decoders of percent signs alone would keep a `+`. */
 const formEncoded = (text: string): string => inForm(text).replaceAll("+", "%20");
 
 /** As a form has it, with `+` for a space. */

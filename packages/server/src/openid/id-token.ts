@@ -3,24 +3,21 @@ import { limits } from "../contract/limits.ts";
 import type { SignOnCheck, SignOnReason } from "../contract/sign-on-reasons.ts";
 import { type Clock, toIso } from "../lib/clock.ts";
 import { show } from "../lib/show.ts";
-import type { BroughtBy, Directory } from "../profiles/directory.ts";
-import type { Profile } from "../profiles/profile.ts";
-import { type Document, type Metadata, readObject } from "./discovery.ts";
+import type { IdpClient } from "./client.ts";
+import { type JsonObject, readObject } from "./discovery.ts";
 import { isSignedBy } from "./keys.ts";
 import { evidenceOf } from "./refused-json.ts";
 
-/**
- * Whether an ID token is what it says (OpenID Connect Core 3.1.3.7): which key, which algorithm and what the claims must be.
- */
+/** The check of an ID token (OpenID Connect Core 3.1.3.7): key, algorithm, signature and claims. */
 type TokenVerdict =
-  | { claims: Document; algorithm: string; checks: SignOnCheck[] }
-  /** `refused`: what the provider has signed, where it was not the signature that failed. */
-  | { reason: SignOnReason; checks: SignOnCheck[]; refused?: Document };
+  | { claims: JsonObject; algorithm: string; checks: SignOnCheck[] }
+  /** `refused`: the claims of a token with a good signature that failed another check. */
+  | { reason: SignOnReason; checks: SignOnCheck[]; refused?: JsonObject };
 
-/** "not_sent": the direct flow, in which the storefront made the request; a check is never left out by an absent value. */
+/** "not_sent": in the direct flow the storefront makes the request. No absent value can skip the check. */
 export type ExpectedNonce = { value: string } | "not_sent";
 
-/** One thing that was looked at, without the kind of token that it was looked at in. */
+/** A check, for any kind of token. */
 export type Finding<Part extends string> = {
   part: Part;
   passed: boolean;
@@ -31,11 +28,12 @@ export type Finding<Part extends string> = {
 export type SignaturePart = "malformed" | "json" | "encrypted" | "alg" | "key" | "keys_unread" | "signature";
 export type ClaimPart = "iss" | "aud" | "azp" | "exp" | "iat" | "nbf";
 
-export type Signed =
-  | { header: Document; payload: Document; findings: Finding<SignaturePart>[] }
+export type SignatureVerdict =
+  | { header: JsonObject; payload: JsonObject; findings: Finding<SignaturePart>[] }
   | { failed: SignaturePart; findings: Finding<SignaturePart>[] };
 
-type Deps = { directory: Directory; clock: Clock };
+/** All that the check of a token needs. */
+export type TokenClient = Omit<IdpClient, "send">;
 
 const MAX_TOKEN_LENGTH = 64 * 1024;
 const MAX_KEY_ID_LENGTH = 1024;
@@ -43,19 +41,17 @@ const MAX_AGE_MS = 10 * 60_000;
 const SKEW_MS = limits.clockSkewSeconds * 1000;
 
 export async function verifyIdToken(
-  deps: Deps,
-  profile: Profile,
-  metadata: Metadata,
+  client: TokenClient,
   idToken: unknown,
   expected: { nonce: ExpectedNonce; accessToken: string | undefined },
 ): Promise<TokenVerdict> {
-  const signed = await verifySignature(deps, profile, metadata, idToken, ["jwt"]);
+  const signed = await verifySignature(client, idToken, ["jwt"]);
   if ("failed" in signed) return { reason: `id_token.${signed.failed}`, checks: toChecks(signed.findings) };
   const { header, payload } = signed;
   const { nonce, sub, at_hash } = payload;
   const { failed, findings } = upToFailure([
     ...signed.findings,
-    ...judgeClaims(deps, profile, metadata, payload),
+    ...judgeClaims(client, payload),
     expected.nonce === "not_sent"
       ? {
           part: "nonce" as const,
@@ -83,7 +79,7 @@ export async function verifyIdToken(
 const toChecks = (findings: Finding<string>[]): SignOnCheck[] =>
   findings.map(({ part, ...rest }) => ({ check: `id_token.${part}`, ...rest }));
 
-/** What stands behind the first failure was never established, so nobody is told of it. */
+/** The findings up to the first failure. Later ones rest on what failed, so they are not recorded. */
 export function upToFailure<Part extends string>(
   findings: Finding<Part>[],
 ): { failed: Part | undefined; findings: Finding<Part>[] } {
@@ -93,18 +89,15 @@ export function upToFailure<Part extends string>(
 }
 
 /**
- * The part that ID tokens and logout tokens have in common. The provider's metadata says which algorithms may be used, its
- * key set says which keys; the header only picks one of them, and keys or addresses that it brings along are not
- * looked at (RFC 8725 3.1, 3.10).
+ * The part that ID tokens, logout tokens and signed UserInfo have in common. The metadata says which algorithms are
+ * allowed, the key set says which keys. The header only selects one of them; keys and addresses in the header are
+ * ignored (RFC 8725 3.1, 3.10).
  */
 export async function verifySignature(
-  { directory }: { directory: Directory },
-  profile: Profile,
-  metadata: Metadata,
+  { keys, metadata }: Pick<TokenClient, "keys" | "metadata">,
   token: unknown,
   types: readonly string[],
-  by: BroughtBy = "provider",
-): Promise<Signed> {
+): Promise<SignatureVerdict> {
   const read = readCompact(token, types);
   if ("part" in read) return { failed: read.part, findings: [read] };
   const { signed, signature, header, payload } = read;
@@ -118,10 +111,10 @@ export async function verifySignature(
   if (!isAllowed) return { failed: "alg", findings };
 
   const isKeyId = kid === undefined || (typeof kid === "string" && kid.length <= MAX_KEY_ID_LENGTH);
-  const key = isKeyId ? await directory.keyFor(profile, kid, alg, by) : undefined;
-  // Where the keys cannot be read, nobody can say that the provider has no such key.
-  const part = !key && isKeyId && directory.areKeysUnread(profile) ? "keys_unread" : "key";
-  const waitMs = key ? 0 : directory.untilRereadMs(profile, by);
+  const key = isKeyId ? await keys.keyFor(kid, alg) : undefined;
+  // Where the key set cannot be read, it is not known whether the provider has such a key.
+  const part = !key && isKeyId && keys.keysFailed() ? "keys_unread" : "key";
+  const waitMs = key ? 0 : keys.untilRereadMs();
   const again =
     waitMs > 0 ? `; its key set is read again in ${Math.ceil(waitMs / 1000)} s at the earliest` : "";
   findings.push({
@@ -134,17 +127,17 @@ export async function verifySignature(
 
   let isSigned = isSignedBy(key, alg, signed, signature);
   if (!isSigned) {
-    // The key may have been replaced under its old name. Whether it was is told by the key itself: another sign-on may
-    // have read the keys while this one was at work, and then there is nothing left to read anew.
-    await directory.rereadKeys(profile, by);
-    const current = await directory.keyFor(profile, kid, alg, by);
+    // The provider may have replaced the key under the same `kid`. The keys are compared, because another sign-on may
+    // have read the key set in the meantime; then this read does nothing.
+    await keys.reread();
+    const current = await keys.keyFor(kid, alg);
     isSigned = current !== undefined && current !== key && isSignedBy(current, alg, signed, signature);
   }
   findings.push({ part: "signature", passed: isSigned });
   return isSigned ? { header, payload, findings } : { failed: "signature", findings };
 }
 
-type Compact = { signed: Buffer; signature: Buffer; header: Document; payload: Document };
+type Compact = { signed: Buffer; signature: Buffer; header: JsonObject; payload: JsonObject };
 
 const malformed = (found: string): Finding<SignaturePart> => ({
   part: "malformed",
@@ -156,7 +149,7 @@ const malformed = (found: string): Finding<SignaturePart> => ({
 function readPart(
   part: "header" | "payload",
   bytes: Buffer,
-): { document: Document } | Finding<SignaturePart> {
+): { document: JsonObject } | Finding<SignaturePart> {
   const read = readObject(bytes);
   if ("document" in read) return read;
   const evidence = evidenceOf(read, part);
@@ -165,7 +158,7 @@ function readPart(
     : malformed(`a ${part} that is not one plain JSON object`);
 }
 
-/** Only the compact form, only one spelling of it, and nothing that would have to be understood but is not. */
+/** Accepts the compact form in its canonical spelling only, and no header extension. */
 function readCompact(token: unknown, types: readonly string[]): Compact | Finding<SignaturePart> {
   if (!isText(token)) return malformed("no text");
   if (token.length > MAX_TOKEN_LENGTH) return malformed(`more than ${MAX_TOKEN_LENGTH} characters`);
@@ -176,7 +169,7 @@ function readCompact(token: unknown, types: readonly string[]): Compact | Findin
   }
   if (parts.length !== 3) return malformed(`${parts.length} parts`);
   const bytes = parts.map((part) => Buffer.from(part, "base64url"));
-  // Bits left over in the last character would let one token be written in several ways.
+  // Unused bits in the last character would allow several spellings of one token.
   if (bytes.some((part, index) => part.toString("base64url") !== parts[index]))
     return malformed("bad base64url");
   const [headerBytes, payloadBytes, signature] = bytes as [Buffer, Buffer, Buffer];
@@ -186,7 +179,8 @@ function readCompact(token: unknown, types: readonly string[]): Compact | Findin
   if ("part" in payload) return payload;
   const { crit, b64, typ } = header.document;
   if (crit !== undefined || b64 !== undefined) return malformed("a header with an extension");
-  // Typed as something else, it was made for somebody else (RFC 8725 3.11). A media type may be written in full (RFC 7515 4.1.9).
+  // A token of another type was made for another purpose (RFC 8725 3.11). A media type may be written in full (RFC 7515
+  // 4.1.9).
   const isMeant = typeof typ === "string" && types.includes(typ.toLowerCase().replace(/^application\//, ""));
   if (typ !== undefined && !isMeant) return malformed(`the type ${show(typ)}`);
   return {
@@ -197,15 +191,10 @@ function readCompact(token: unknown, types: readonly string[]): Compact | Findin
   };
 }
 
-/**
- * From whom, for whom and when: the claims that ID tokens and logout tokens share. `exp` is needed unless it is said that it may
- * be absent: then `iat` alone keeps an old token out.
- */
+/** The claims that ID tokens and logout tokens share. With `mayLackExp`, `iat` alone limits a token's age. */
 export function judgeClaims(
-  { clock }: { clock: Clock },
-  { client_id: clientId }: Profile,
-  { issuer }: Metadata,
-  { iss, aud, azp, exp, iat, nbf }: Document,
+  { clock, clientId, metadata: { issuer } }: Omit<TokenClient, "keys">,
+  { iss, aud, azp, exp, iat, nbf }: JsonObject,
   { mayLackExp = false } = {},
 ): Finding<ClaimPart>[] {
   const nowMs = clock.now();
@@ -213,7 +202,7 @@ export function judgeClaims(
   const [iatMs, nbfMs] = [toMs(iat), toMs(nbf)];
   return [
     { part: "iss", passed: iss === issuer, expected: show(issuer), found: show(iss) },
-    // Ours alone, whatever azp says (requirement R7): a second audience could present the token as its own.
+    // Latchkey's client id alone, whatever azp says (requirement R7): a second audience could use the token as its own.
     {
       part: "aud",
       passed: aud === clientId || (Array.isArray(aud) && aud.length === 1 && aud[0] === clientId),
@@ -250,17 +239,17 @@ export function judgeClaims(
 
 export const isUnexpired = (clock: Clock, exp: unknown): boolean => clock.now() < toMs(exp) + SKEW_MS;
 
-/** NaN for what is no instant: every comparison with it fails. */
+/** NaN for a value that is not an instant: every comparison with NaN fails. */
 const toMs = (seconds: unknown): number =>
   typeof seconds === "number" && Number.isFinite(seconds) ? seconds * 1000 : Number.NaN;
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
 
-/** Core 2, and nothing that a database or a log would stumble over. Compared as it is. */
+/** OpenID Connect Core 2, without control characters. Compared byte for byte. */
 export const isSubject = (value: unknown): value is string =>
   typeof value === "string" && /^[\x20-\x7e]{1,255}$/.test(value);
 
-/** A subject is never shown, so what is wrong with it is said. */
+/** A record never shows the subject, only its length and kind. */
 const sizeOf = (subject: string): string =>
   `${subject.length} characters${/[^\x20-\x7e]/.test(subject) ? ", not all of them printable ASCII" : ""}`;
 
@@ -268,7 +257,7 @@ const sizeOf = (subject: string): string =>
 export const isIdpSession = (value: unknown): value is string =>
   typeof value === "string" && value.length <= 255 && /^\P{C}+$/u.test(value);
 
-/** Core 3.1.3.6: the left half of the hash that belongs to the algorithm. Ed25519 has SHA-512 inside. */
+/** OpenID Connect Core 3.1.3.6: the left half of the hash of the algorithm. Ed25519 uses SHA-512. */
 function fitsAccessToken(atHash: unknown, algorithm: unknown, accessToken: string | undefined): boolean {
   if (accessToken === undefined) return false;
   const isEdwards = algorithm === "EdDSA" || algorithm === "Ed25519";
@@ -278,7 +267,7 @@ function fitsAccessToken(atHash: unknown, algorithm: unknown, accessToken: strin
   return atHash === digest.subarray(0, digest.length / 2).toString("base64url");
 }
 
-/** A number as the instant that it means; a text in quotes, so that it is seen to be no number. */
+/** A number is shown as an instant; a text is shown in quotes, so that it is not taken for a number. */
 export function showInstant(seconds: unknown): string {
   const instantMs = toMs(seconds);
   if (Math.abs(instantMs) <= 8.64e15) return toIso(instantMs);

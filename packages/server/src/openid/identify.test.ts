@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { handClock } from "../../test/support/clock.ts";
 import { type HostileIdp, startHostileIdp } from "../../test/support/hostile-idp.ts";
-import { createEgress } from "../egress/egress.ts";
-import { type Calls, createCalls } from "../profiles/calls.ts";
-import { createDirectory, type Directory } from "../profiles/directory.ts";
-import type { Profile } from "../profiles/profile.ts";
+import { newIdpClient, type ReadyClient } from "../../test/support/idp-client.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { Document, Metadata } from "./discovery.ts";
+import type { JsonObject } from "./discovery.ts";
 import { identify } from "./identify.ts";
 
 /** From what a token endpoint answers to a person. */
@@ -15,8 +12,7 @@ import { identify } from "./identify.ts";
 const clock = handClock();
 let idp: HostileIdp;
 let storage: Storage;
-let calls: Calls;
-let directory: Directory;
+let client: ReadyClient;
 
 beforeAll(async () => {
   idp = await startHostileIdp();
@@ -29,13 +25,11 @@ afterAll(async () => {
 beforeEach(() => {
   idp.hooks = {};
   idp.journal.length = 0;
-  const allowedOrigins = [idp.origin];
-  calls = createCalls({ egress: createEgress({ allowedOrigins }), clock });
-  directory = createDirectory({ storage, clock, calls, allowedOrigins });
+  client = newIdpClient({ idp, storage, clock });
 });
 
 /** The token endpoint's answer, with these claims in the ID token. */
-const tokensWith = (claims: object = {}, changes: object = {}): Document => ({
+const tokensWith = (claims: object = {}, changes: object = {}): JsonObject => ({
   access_token: "at",
   token_type: "Bearer",
   expires_in: 60,
@@ -52,33 +46,21 @@ const tokensWith = (claims: object = {}, changes: object = {}): Document => ({
   ...changes,
 });
 
-async function identified(tokens: Document) {
-  const profile = {
-    id: "profile",
-    storeId: "store",
-    discoveryUrl: idp.discoveryUrl,
-    clientId: idp.clientId,
-    metadata: null,
-    pending: null,
-    updatedAt: 0,
-  } as unknown as Profile;
-  const metadata = (await directory.metadataOf(profile)) as Metadata;
-  return identify({ directory, calls, clock }, profile, metadata, tokens, { value: "nonce" });
-}
+const identified = async (tokens: JsonObject) => identify(await client(), tokens, { value: "nonce" });
 
-const identityOf = async (tokens: Document) => {
+const identityOf = async (tokens: JsonObject) => {
   const result = await identified(tokens);
   return "identity" in result ? result.identity : result.reason;
 };
 
-const reasonFor = async (tokens: Document) => {
+const reasonFor = async (tokens: JsonObject) => {
   const result = await identified(tokens);
   return "reason" in result ? result.reason : undefined;
 };
 
 const NO_EMAIL = { email: undefined };
 
-test("a person is what a good answer says, and UserInfo is not asked for what is known", async () => {
+test("a good answer gives the person; UserInfo is not read when the ID token has the e-mail", async () => {
   const tokens = tokensWith({ email_verified: true, name: "Ada Lovelace", sid: "session" });
   const result = await identified(tokens);
   expect(result).toMatchObject({
@@ -127,7 +109,7 @@ describe("the answer of the token endpoint", () => {
     },
   );
 
-  test("is refused for what is wrong in the ID token, and then nothing more is asked", async () => {
+  test("is refused for the fault in the ID token, without a further request", async () => {
     expect(await reasonFor(tokensWith({ ...NO_EMAIL, aud: "stranger" }))).toBe("id_token.aud");
     expect(await reasonFor(tokensWith(NO_EMAIL, { id_token: "x" }))).toBe("id_token.malformed");
     expect(idp.asked("/userinfo")).toBe(0);
@@ -184,12 +166,12 @@ describe("the e-mail", () => {
     expect(idp.asked("/userinfo")).toBe(0);
     idp.hooks.discovery = ({ userinfo_endpoint: _, ...document }) => document;
     clock.advance(300_000);
-    directory = createDirectory({ storage, clock, calls, allowedOrigins: [idp.origin] });
+    client = newIdpClient({ idp, storage, clock });
     expect(await reasonFor(tokensWith(NO_EMAIL))).toBe("claims.email_missing");
     expect(idp.asked("/userinfo")).toBe(0);
   });
 
-  test("is not verified by what the other payload says (N82)", async () => {
+  test("is not verified by the other payload's email_verified (N82)", async () => {
     idp.hooks.userinfo = (claims) => ({ ...claims, email: "ada@shop.example" });
     expect(await identityOf(tokensWith({ ...NO_EMAIL, email_verified: true }))).toMatchObject({
       emailVerified: false,
@@ -207,7 +189,7 @@ describe("the e-mail", () => {
     },
   );
 
-  test("says of email_verified what it was, so that support sees a text for what it is", async () => {
+  test("shows the type of email_verified, so that support sees a text as a text", async () => {
     const { checks } = await identified(tokensWith({ email_verified: "true" }));
     expect(checks.at(-1)).toMatchObject({ found: 'in the ID token, email_verified "true"' });
     expect(JSON.stringify(checks)).not.toContain("ada@");
@@ -271,11 +253,11 @@ describe("the rest", () => {
     [1, null],
     [null, null],
     [undefined, null],
-  ])("the name %j is %j: nobody is refused for it", async (name, expected) => {
+  ])("the name %j is %j: no sign-on is refused for a name", async (name, expected) => {
     expect(await identityOf(tokensWith({ name }))).toMatchObject({ name: expected });
   });
 
-  test("the name may be in UserInfo, when that is asked", async () => {
+  test("the name may be in UserInfo, when UserInfo is read", async () => {
     idp.hooks.userinfo = (claims) => ({ ...claims, email: "ada@shop.example", name: "Ada" });
     expect(await identityOf(tokensWith(NO_EMAIL))).toMatchObject({ name: "Ada" });
     expect(await identityOf(tokensWith({ ...NO_EMAIL, name: "A" }))).toMatchObject({ name: "A" });

@@ -1,44 +1,38 @@
 import { limits } from "../contract/limits.ts";
 import type { IdpAnswer, SignOnCheck, SignOnReason } from "../contract/sign-on-reasons.ts";
-import type { Clock } from "../lib/clock.ts";
 import { parseEmail } from "../lib/email-address.ts";
 import { show } from "../lib/show.ts";
-import type { Sender } from "../profiles/calls.ts";
-import type { Directory } from "../profiles/directory.ts";
-import type { Profile } from "../profiles/profile.ts";
-import { type Document, type Metadata, textOf } from "./discovery.ts";
+import type { IdpClient } from "./client.ts";
+import { type JsonObject, textOf } from "./discovery.ts";
 import { type ExpectedNonce, isIdpSession, verifyIdToken } from "./id-token.ts";
 import { fetchUserinfo } from "./userinfo.ts";
 
-/** What an identity provider says of a person. Only issuer and subject together say who it is (Core 5.7). */
+/** A person at an identity provider. Only issuer and subject together identify the person (OpenID Connect Core 5.7). */
 export type Identity = {
   issuer: string;
   subject: string;
   email: string;
   emailVerified: boolean;
   name: string | null;
-  /** Its name for the session with the browser; logout tokens may speak of it. */
+  /** The provider's id of the browser's session (`sid`), which a logout token may name. */
   idpSession: string | null;
-  /** When the person last showed who they are, in seconds, where the provider says so. */
+  /** When the person last signed in at the provider, in seconds, if the provider sends it. */
   authTime?: number;
 };
 
 type Identified =
-  /** `algorithm`: of the ID token's signature. */
+  /** `algorithm`: the algorithm of the ID token's signature. */
   | { identity: Identity; algorithm: string; checks: SignOnCheck[] }
-  /** `email`: of a token that the provider has signed and that was refused all the same. Good for finding the record, and for nothing else. */
+  /** `email`: from a token that the provider has signed and that was refused. Used only to find the record. */
   | { reason: SignOnReason; checks: SignOnCheck[]; answer?: IdpAnswer; email?: string };
 
-type Deps = { directory: Directory; calls: Sender; clock: Clock };
-
-/** From the token endpoint's answer to a person. UserInfo is asked only when the ID token has no e-mail. */
+/** From the token endpoint's answer to a person. UserInfo is read only when the ID token has no e-mail. */
 export async function identify(
-  deps: Deps,
-  profile: Profile,
-  metadata: Metadata,
-  tokens: Document,
+  client: IdpClient,
+  tokens: JsonObject,
   nonce: ExpectedNonce,
 ): Promise<Identified> {
+  const { metadata } = client;
   const checks: SignOnCheck[] = [];
   const refuse = (
     reason: SignOnReason,
@@ -57,7 +51,7 @@ export async function identify(
   const idToken = textOf(tokens, "id_token");
   if (idToken === undefined) return refuse("id_token.missing");
   const accessToken = textOf(tokens, "access_token");
-  const verdict = await verifyIdToken(deps, profile, metadata, idToken, { nonce, accessToken });
+  const verdict = await verifyIdToken(client, idToken, { nonce, accessToken });
   checks.push(...verdict.checks);
   if ("reason" in verdict) {
     const email = verdict.refused && textOf(verdict.refused, "email");
@@ -66,16 +60,16 @@ export async function identify(
   const own = verdict.claims;
   const subject = own.sub as string;
 
-  let userinfo: Document = {};
+  let userinfo: JsonObject = {};
   if (!hasEmail(own) && metadata.userinfoEndpoint !== null && accessToken !== undefined) {
-    const answer = await fetchUserinfo(deps, profile, metadata, accessToken, subject);
+    const answer = await fetchUserinfo(client, accessToken, subject);
     if ("reason" in answer) return refuse(answer.reason, answer.evidence, answer.answer);
     if (answer.isSigned) checks.push({ check: "userinfo.signature", passed: true, ...SIGNED });
     checks.push({ check: "userinfo.sub", passed: true });
     userinfo = answer.claims;
   }
 
-  // The two payloads are never mixed: what one says is verified is not the address that the other gives.
+  // E-mail and email_verified come from the same payload: one payload must not verify the other's address.
   const source = hasEmail(own) ? own : userinfo;
   const place = source === own ? "in the ID token" : "in UserInfo";
   const emailCheck = {
@@ -104,11 +98,11 @@ export async function identify(
 
 const SIGNED = { expected: "signed by the provider, for this client", found: "so signed" };
 
-/** Of whatever kind: an e-mail that is there and unusable is a fault to be seen, not one to be looked for elsewhere. */
-const hasEmail = ({ email }: Document): boolean => email !== undefined && email !== null && email !== "";
+/** An unusable e-mail counts as present: the fault must show, and UserInfo is not read instead. */
+const hasEmail = ({ email }: JsonObject): boolean => email !== undefined && email !== null && email !== "";
 
-/** Nobody is refused for a name that we cannot show. */
-function nameOf(claims: Document): string | null {
+/** A name that cannot be shown is left out; the sign-on goes on. */
+function nameOf(claims: JsonObject): string | null {
   const name = textOf(claims, "name")?.trim() ?? "";
   const isName = name !== "" && name.length <= limits.nameLength && /^[^\p{Cc}\p{Zl}\p{Zp}]*$/u.test(name);
   return isName ? name : null;

@@ -1,24 +1,24 @@
 import type { IdpAnswer, SignOnReason } from "../contract/sign-on-reasons.ts";
 import { show } from "../lib/show.ts";
-import { type Document, textOf } from "./discovery.ts";
+import { type JsonObject, textOf } from "./discovery.ts";
 
-/** What a provider says of a failure: kept as evidence, and read for the few things that an administrator can put right. */
+/** Errors of a provider: stored as evidence, and matched with the few causes that an administrator can remove. */
 
 const MAX_DESCRIPTION_LENGTH = 500;
 const MAX_ERROR_LENGTH = 100;
-/** As long as tokens, codes and secrets are, and longer than any word or id. */
+/** Texts as long as tokens, codes and secrets, and longer than any word or id. */
 const SECRET = /[A-Za-z0-9_~+/=.-]{40,}/g;
 
-/** Some providers say a token or a statement of their database in an error. `sent`: what was secret in our request. */
+/** Some providers repeat a token in an error. `sent`: the secrets of Latchkey's request. */
 const safely = (text: string, sent: readonly string[], maxLength: number): string => {
   const own = sent.filter((secret) => secret.length >= 4);
   const without = own.reduce((rest, secret) => rest.replaceAll(secret, "(left out)"), text);
   return show(without.replace(SECRET, "(left out)"), maxLength);
 };
 
-type Said = { error: string | undefined; description: string | undefined };
+type IdpError = { error: string | undefined; description: string | undefined };
 
-export const saidIn = (document: Document | undefined): Said => ({
+export const errorIn = (document: JsonObject | undefined): IdpError => ({
   error: document && textOf(document, "error"),
   description: document && textOf(document, "error_description"),
 });
@@ -26,7 +26,7 @@ export const saidIn = (document: Document | undefined): Said => ({
 export const toIdpAnswer = (
   call: IdpAnswer["call"],
   { status = null, fault = null }: { status?: number | null; fault?: string | null },
-  { error, description }: Partial<Said> = {},
+  { error, description }: Partial<IdpError> = {},
   sent: readonly string[] = [],
 ): IdpAnswer => ({
   call,
@@ -38,9 +38,9 @@ export const toIdpAnswer = (
 
 const ABOUT_REDIRECT_URI = /redirect[_ ]?ur[il]|callback ur[il]/i;
 
-/** What an error in the redirect means, where its words are known. */
-export function reasonOfRedirect({ error, description = "" }: Said): SignOnReason {
-  // In capitals alone: French for "by" is spelt the same.
+/** The sign-on reason for an error in the redirect, if its words are known. */
+export function reasonOfRedirect({ error, description = "" }: IdpError): SignOnReason {
+  // In capitals only: "par" is French for "by".
   if (/pushed authorization|request_uri|request object/i.test(description) || /\bPAR\b/.test(description))
     return "idp_error.par_required";
   if (ABOUT_REDIRECT_URI.test(description)) return "idp_error.redirect_uri";
@@ -61,10 +61,11 @@ type TokenRefusal =
   | "refused";
 
 /**
- * What an error of the token endpoint means. Of an unknown or wrongly shown client some say `invalid_client` with 400, others
- * `unauthorized_client` with 401 or 403; with 400 that is about the grant (RFC 6749 5.2).
+ * The sign-on reason for an error of the token endpoint. For an unknown client or a wrong secret some providers send
+ * `invalid_client` with 400, others `unauthorized_client` with 401 or 403; with 400 that error is about the grant (RFC
+ * 6749 5.2).
  */
-export function refusalOf(status: number, { error, description = "" }: Said): TokenRefusal | undefined {
+export function refusalOf(status: number, { error, description = "" }: IdpError): TokenRefusal | undefined {
   const isClient =
     status === 401 || error === "invalid_client" || (status === 403 && error === "unauthorized_client");
   if (isClient) return wantsAnotherMethod(description) ? "method_refused" : "client_refused";
@@ -75,7 +76,7 @@ export function refusalOf(status: number, { error, description = "" }: Said): To
   return error === "invalid_scope" ? "scope" : "refused";
 }
 
-/** Said of this client, and not as one of several things that may be wrong. */
+/** Matches descriptions that name the method as the cause, not as one of several possible causes. */
 const wantsAnotherMethod = (description: string): boolean =>
   /client_assertion_type is missing|supports client authentication method|token_endpoint_auth_method/i.test(
     description,

@@ -40,7 +40,7 @@ describe("a key set", () => {
     expect(readKeys({ keys: [] })).toEqual([]);
   });
 
-  test("may have as many keys as we read", () => {
+  test("may have as many keys as the limit", () => {
     expect(readKeys({ keys: Array(limits.keys).fill(p256) })).toHaveLength(limits.keys);
   });
 });
@@ -73,7 +73,7 @@ describe("a usable key", () => {
     expect(other && verify("sha256", Buffer.from("a"), other.key, signature)).toBe(false);
   });
 
-  test("is public even where somebody has published the private one", () => {
+  test("is public even if the private key was published", () => {
     const jwk = rsaPair.privateKey.export({ format: "jwk" });
     expect(jwk.d).toBeDefined();
     const [found] = read(jwk);
@@ -202,7 +202,7 @@ describe("the key that a token's header means", () => {
     expect(selectKey(bound, "one", "PS256")?.kid).toBe("one");
   });
 
-  test("is, without a key id, the only one that fits (N29)", () => {
+  test("without a key id is the only key that fits (N29)", () => {
     expect(kidOf(undefined, "ES256")).toBe("three");
   });
 
@@ -216,7 +216,7 @@ describe("the key that a token's header means", () => {
     expect(selectKey([], undefined, "RS256")).toBeUndefined();
   });
 
-  test("is none when two keys of one kind share the key id", () => {
+  test("is undefined when two keys of one kind share the key id", () => {
     const twins = read({ ...rsa, kid: "one" }, { ...otherRsa, kid: "one" }, { ...p256, kid: "one" });
     expect(selectKey(twins, "one", "RS256")).toBeUndefined();
     expect(selectKey(twins, "one", "ES256")?.algorithms).toEqual(["ES256"]);
@@ -236,7 +236,7 @@ describe("a signature", () => {
     expect(isSignedBy(key, "RS256", signed, signature)).toBe(true);
     for (const algorithm of ["PS256", "ES256", "EdDSA", "HS256", "none", "", "toString"])
       expect(isSignedBy(key, algorithm, signed, signature)).toBe(false);
-    // Also where the key says that it goes with something that we cannot check.
+    // Also where the key names an algorithm that Latchkey cannot check.
     expect(isSignedBy({ ...key, algorithms: ["RS512"] }, "RS512", signed, signature)).toBe(false);
   });
 

@@ -1,16 +1,16 @@
 import { constants, createPublicKey, type KeyObject, verify } from "node:crypto";
 import { limits } from "../contract/limits.ts";
 import { isEs256 } from "../lib/es256.ts";
-import { type Document, isObject } from "./discovery.ts";
+import { isObject, type JsonObject } from "./discovery.ts";
 
-/** A key that may sign ID tokens. It is only ever used with an algorithm of its own kind. */
+/** A key that may sign ID tokens, with the algorithms of its kind. */
 export type SigningKey = { kid: string | undefined; algorithms: string[]; key: KeyObject };
 
 /**
- * The usable keys of a JWKS, or undefined when the document is not a JWKS. Keys for encryption, symmetric keys, private members and
- * whatever cannot be read are passed over: decoys are common, and no reason to refuse the rest.
+ * The usable keys of a JWKS, or undefined when the document is not a JWKS. Keys for encryption, symmetric keys, private
+ * members and unreadable keys are skipped: they are common, and no reason to refuse the rest.
  */
-export function readKeys(document: Document): SigningKey[] | undefined {
+export function readKeys(document: JsonObject): SigningKey[] | undefined {
   const { keys } = document;
   if (!Array.isArray(keys) || keys.length > limits.keys) return undefined;
   return keys.flatMap((jwk) => {
@@ -19,7 +19,7 @@ export function readKeys(document: Document): SigningKey[] | undefined {
   });
 }
 
-function readKey(jwk: Document): SigningKey | undefined {
+function readKey(jwk: JsonObject): SigningKey | undefined {
   if (jwk.use !== undefined && jwk.use !== "sig") return undefined;
   if (jwk.key_ops !== undefined && !(Array.isArray(jwk.key_ops) && jwk.key_ops.includes("verify")))
     return undefined;
@@ -38,8 +38,9 @@ function readKey(jwk: Document): SigningKey | undefined {
 const MAX_EXPONENT = 2n ** 32n;
 
 /**
- * RSA under 2048 bits can be factored; signatures under a small or even exponent can be forged (RFC 8017, SP 800-56B). Above
- * 8192 bits, or with an exponent that nobody uses, a signature would take the event loop for longer than a request may.
+ * RSA under 2048 bits can be factored; signatures with a small or even exponent can be forged (RFC 8017, SP 800-56B).
+ * Above 8192 bits, or with a huge exponent, the check of a signature would block the event loop for longer than a
+ * request may take.
  */
 function isSound({ asymmetricKeyDetails: { modulusLength, publicExponent } = {} }: KeyObject): boolean {
   if (modulusLength === undefined || publicExponent === undefined) return true;
@@ -47,8 +48,8 @@ function isSound({ asymmetricKeyDetails: { modulusLength, publicExponent } = {} 
   return isStrong && modulusLength <= 8192 && publicExponent < MAX_EXPONENT;
 }
 
-/** One key, one kind of algorithm (RFC 8725 3.1): the key says which, the token's header never does. */
-function algorithmsOf({ kty, crv, alg }: Document): string[] {
+/** A key has one kind of algorithm (RFC 8725 3.1): the key decides, never the token's header. */
+function algorithmsOf({ kty, crv, alg }: JsonObject): string[] {
   const ofKind =
     kty === "RSA"
       ? ["RS256", "PS256"]
@@ -60,7 +61,7 @@ function algorithmsOf({ kty, crv, alg }: Document): string[] {
   return alg === undefined ? ofKind : ofKind.filter((name) => name === alg);
 }
 
-/** The one key that a token's header can mean. Without a key id it must be the only one of its kind (Core 10.1). */
+/** The key that a token's header names. Without a `kid` it must be the only key of its kind (Core 10.1). */
 export function selectKey(
   keys: readonly SigningKey[],
   kid: unknown,
@@ -72,13 +73,13 @@ export function selectKey(
   return fitting.length === 1 ? fitting[0] : undefined;
 }
 
-type Check = (key: KeyObject, signed: Buffer, signature: Buffer) => boolean;
+type SignatureCheck = (key: KeyObject, signed: Buffer, signature: Buffer) => boolean;
 
 const PSS = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST };
-const checkEdDsa: Check = (key, signed, signature) => verify(null, signed, key, signature);
+const checkEdDsa: SignatureCheck = (key, signed, signature) => verify(null, signed, key, signature);
 
-/** RFC 7518 3.3 to 3.5, RFC 8037 3.1. Any other algorithm checks nothing, and fits nothing. */
-const CHECKS: Record<string, Check> = {
+/** RFC 7518 3.3 to 3.5, RFC 8037 3.1. A signature of any other algorithm is refused. */
+const CHECKS: Record<string, SignatureCheck> = {
   RS256: (key, signed, signature) => verify("sha256", signed, key, signature),
   PS256: (key, signed, signature) => verify("sha256", signed, { key, ...PSS }, signature),
   ES256: isEs256,
@@ -86,7 +87,7 @@ const CHECKS: Record<string, Check> = {
   Ed25519: checkEdDsa,
 };
 
-/** Whatever goes wrong in here, the token is not signed (RFC 8725 3.3). */
+/** An error during the check counts as a bad signature (RFC 8725 3.3). */
 export function isSignedBy(
   { key, algorithms }: SigningKey,
   algorithm: string,

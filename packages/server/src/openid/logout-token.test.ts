@@ -2,26 +2,22 @@ import { createHmac, generateKeyPairSync, sign } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { handClock } from "../../test/support/clock.ts";
 import { type HostileIdp, startHostileIdp } from "../../test/support/hostile-idp.ts";
-import { createEgress } from "../egress/egress.ts";
-import { createCalls } from "../profiles/calls.ts";
-import { createDirectory, type Directory } from "../profiles/directory.ts";
-import type { Profile } from "../profiles/profile.ts";
+import { newIdpClient } from "../../test/support/idp-client.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { Document, Metadata } from "./discovery.ts";
+import type { IdpClient } from "./client.ts";
+import type { JsonObject } from "./discovery.ts";
 import { verifyIdToken } from "./id-token.ts";
 import { verifyLogoutToken } from "./logout-token.ts";
 
-/** Logout tokens, which anybody may post to us. */
+/** Logout tokens, which any client may post. */
 
 const EVENT = "http://schemas.openid.net/event/backchannel-logout";
 const clock = handClock();
 const nowSeconds = () => clock.now() / 1000;
 let idp: HostileIdp;
 let storage: Storage;
-let directory: Directory;
-let profile: Profile;
-let metadata: Metadata;
+let client: IdpClient;
 
 beforeAll(async () => {
   idp = await startHostileIdp();
@@ -34,22 +30,10 @@ afterAll(async () => {
 beforeEach(async () => {
   idp.hooks = {};
   idp.journal.length = 0;
-  const allowedOrigins = [idp.origin];
-  const calls = createCalls({ egress: createEgress({ allowedOrigins }), clock });
-  directory = createDirectory({ storage, clock, calls, allowedOrigins });
-  profile = {
-    id: "profile",
-    storeId: "store",
-    discoveryUrl: idp.discoveryUrl,
-    clientId: idp.clientId,
-    metadata: null,
-    pending: null,
-    updatedAt: 0,
-  } as unknown as Profile;
-  metadata = (await directory.metadataOf(profile)) as Metadata;
+  client = await newIdpClient({ idp, storage, clock })();
 });
 
-const good = (changes: object = {}): Document => ({
+const good = (changes: object = {}): JsonObject => ({
   iss: idp.issuer,
   aud: idp.clientId,
   iat: nowSeconds(),
@@ -61,7 +45,7 @@ const good = (changes: object = {}): Document => ({
   ...changes,
 });
 
-const verify = (token: string) => verifyLogoutToken({ directory, clock }, profile, metadata, token, null);
+const verify = (token: string) => verifyLogoutToken(client, token, null);
 const withClaims = (changes: object) => verify(idp.signToken(good(changes)));
 const refused = (part: string) => expect.objectContaining({ reason: `logout_token.${part}` });
 
@@ -79,7 +63,7 @@ describe("a good token", () => {
     expect(await verify(idp.signToken(good(), { typ }))).toHaveProperty("subject");
   });
 
-  test("may have our client id as the one element of a list, and more in its event", async () => {
+  test("may have the client id as the only element of a list, and members in its event", async () => {
     expect(await withClaims({ aud: [idp.clientId] })).toHaveProperty("subject");
     expect(await withClaims({ events: { [EVENT]: { more: 1 }, "urn:other": {} } })).toHaveProperty("subject");
   });
@@ -119,7 +103,7 @@ describe("signatures (R174)", () => {
     expect(await verify(`${header}.${payload}.${others}`)).toEqual(refused("signature"));
   });
 
-  test("refuses an unknown key, an encrypted token and what is no token", async () => {
+  test("refuses an unknown key, an encrypted token and a text that is not a token", async () => {
     expect(await verify(idp.signToken(good(), { kid: "unknown" }))).toEqual(refused("key"));
     expect(await verify("a.b.c.d.e")).toEqual(refused("encrypted"));
     for (const text of ["", "x", "a.b.c", "{}", "..", "x".repeat(100_000)])
@@ -171,18 +155,18 @@ describe("claims", () => {
     expect(await withClaims({ nonce })).toEqual(refused("nonce"));
   });
 
-  test("refuses one that is more than ten minutes old, from the future or without a time (N115)", async () => {
+  test("refuses a token that is more than ten minutes old, from the future or without iat (N115)", async () => {
     expect(await withClaims({ iat: nowSeconds() - 601 })).toEqual(refused("iat"));
     expect(await withClaims({ iat: nowSeconds() + 61 })).toEqual(refused("iat"));
     expect(await withClaims({ iat: undefined })).toEqual(refused("iat"));
   });
 
-  test("refuses one that has expired", async () => {
+  test("refuses an expired token", async () => {
     expect(await withClaims({ exp: nowSeconds() - 30 })).toHaveProperty("subject");
     expect(await withClaims({ exp: nowSeconds() - 61 })).toEqual(refused("exp"));
   });
 
-  test("takes one without an end for ten minutes, as two providers send them; an end that is none is refused", async () => {
+  test("accepts a token without exp for ten minutes, as two providers send; an exp that is not a time is refused", async () => {
     expect(await withClaims({ exp: undefined })).toHaveProperty("subject");
     expect(await withClaims({ exp: undefined, iat: nowSeconds() - 599 })).toHaveProperty("subject");
     expect(await withClaims({ exp: undefined, iat: nowSeconds() - 601 })).toEqual(refused("iat"));
@@ -190,7 +174,7 @@ describe("claims", () => {
     for (const exp of [null, "tomorrow", ""]) expect(await withClaims({ exp })).toEqual(refused("exp"));
   });
 
-  test("says whether the provider has signed what is refused: nobody else can have", async () => {
+  test("says whether the refused token has the provider's signature", async () => {
     expect(await withClaims({ aud: "another" })).toMatchObject({
       isSigned: true,
       checks: expect.arrayContaining([
@@ -200,7 +184,7 @@ describe("claims", () => {
     expect(await verify("a.b.c")).toMatchObject({ isSigned: false });
   });
 
-  test("refuses one that names neither subject nor session (N115)", async () => {
+  test("refuses a token that names neither subject nor session (N115)", async () => {
     expect(await withClaims({ sub: undefined, sid: undefined })).toEqual(refused("sub"));
   });
 
@@ -225,7 +209,7 @@ describe("the two kinds of token are not mixed up", () => {
 
   test("a logout token is no ID token", async () => {
     const asIdToken = (token: string) =>
-      verifyIdToken({ directory, clock }, profile, metadata, token, {
+      verifyIdToken(client, token, {
         nonce: { value: "nonce" },
         accessToken: undefined,
       });

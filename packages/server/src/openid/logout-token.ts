@@ -1,10 +1,6 @@
 import type { SignOnCheck } from "../contract/sign-on-reasons.ts";
-import type { Clock } from "../lib/clock.ts";
 import { show } from "../lib/show.ts";
-import type { Directory } from "../profiles/directory.ts";
-import { logoutAlgorithms } from "../profiles/id-token-alg.ts";
-import type { Profile } from "../profiles/profile.ts";
-import { type Document, isObject, type Metadata } from "./discovery.ts";
+import { isObject, type JsonObject, type Metadata } from "./discovery.ts";
 import {
   type ClaimPart,
   type Finding,
@@ -12,17 +8,18 @@ import {
   isSubject,
   judgeClaims,
   type SignaturePart,
+  type TokenClient,
   upToFailure,
   verifySignature,
 } from "./id-token.ts";
 
 type LogoutPart = SignaturePart | ClaimPart | "events" | "nonce" | "sub" | "sid" | "jti";
 
-/** Whom the identity provider has logged out: everything of a subject, one session, or the subject's one session. */
+/** The sessions that the provider has ended: all of a subject, one session, or one of a subject. */
 export type EndedSession = { subject: string | null; idpSession: string | null };
 type LogoutVerdict = (EndedSession & { issuedAt: number }) | LogoutRefused;
 
-/** `isSigned`: by the provider, so nobody else has made it. */
+/** `isSigned`: the provider's signature is good, so the provider made the token. */
 export type LogoutRefused = {
   reason: `logout_token.${LogoutPart}`;
   isSigned: boolean;
@@ -32,25 +29,23 @@ export type LogoutRefused = {
 const EVENT = "http://schemas.openid.net/event/backchannel-logout";
 
 /**
- * OpenID Connect Back-Channel Logout 2.6. Anybody may post to us, so the signature is all that such a token has. The
- * event keeps an ID token from passing as one; that it has no nonce keeps it from passing as an ID token. Some providers leave
- * `exp` out: their tokens are good for the ten minutes that any may be old.
+ * OpenID Connect Back-Channel Logout 2.6. Any client may post a logout token, so its signature is the only proof. The
+ * event keeps an ID token from passing as a logout token; the absent nonce keeps a logout token from passing as an ID
+ * token. Some providers leave `exp` out: then `iat` limits the token's age to ten minutes.
  */
 export async function verifyLogoutToken(
-  deps: { directory: Directory; clock: Clock },
-  profile: Profile,
-  metadata: Metadata,
+  client: TokenClient,
   token: string,
   idTokenAlg: string | null,
 ): Promise<LogoutVerdict> {
-  const signed = await verifySignature(deps, profile, metadata, token, ["logout+jwt", "jwt"], "anybody");
+  const signed = await verifySignature(client, token, ["logout+jwt", "jwt"]);
   if ("failed" in signed) return refused(signed.failed, signed.findings, false);
   const { header, payload } = signed;
   const { failed, findings } = upToFailure<LogoutPart>([
-    // After the signature: of a token that the provider has signed its administrator is told, on the profile.
+    // After the signature, so that the profile shows the refusal: it shows refusals of signed tokens only.
     ...signed.findings.filter(({ part }) => part !== "alg"),
-    judgeAlgorithm(logoutAlgorithms(metadata, idTokenAlg), header.alg),
-    ...judgeClaims(deps, profile, metadata, payload, { mayLackExp: true }),
+    judgeAlgorithm(logoutAlgorithms(client.metadata, idTokenAlg), header.alg),
+    ...judgeClaims(client, payload, { mayLackExp: true }),
     ...judgeLogout(payload),
   ]);
   if (failed) return refused(failed, findings, true);
@@ -58,9 +53,26 @@ export async function verifyLogoutToken(
   return {
     subject: isSubject(sub) ? sub : null,
     idpSession: isIdpSession(sid) ? sid : null,
-    // It may have a fraction (RFC 7519 2), which PostgreSQL does not take for a whole number.
+    // `iat` may have a fraction (RFC 7519 2), which a PostgreSQL bigint does not accept.
     issuedAt: Math.round((iat as number) * 1000),
   };
+}
+
+/** Two names of one algorithm (RFC 9864 2.2). */
+const EDWARDS = ["EdDSA", "Ed25519"];
+/** The algorithm of a client that asked for no other (OpenID Connect Dynamic Client Registration 2). */
+const DEFAULT = "RS256";
+
+/**
+ * The algorithms that a logout token may have: the one of this client's ID tokens (Back-Channel Logout 2.6), or the
+ * default before the first ID token. Where the provider no longer lists that algorithm, any that the provider lists may
+ * be the new one.
+ */
+function logoutAlgorithms({ signingAlgorithms }: Metadata, idTokenAlg: string | null): readonly string[] {
+  const algorithm = idTokenAlg ?? DEFAULT;
+  const names = EDWARDS.includes(algorithm) ? EDWARDS : [algorithm];
+  const listed = signingAlgorithms.filter((name) => names.includes(name));
+  return listed.length > 0 ? listed : signingAlgorithms;
 }
 
 const judgeAlgorithm = (algorithms: readonly string[], alg: unknown): Finding<"alg"> => ({
@@ -76,8 +88,8 @@ const refused = (failed: LogoutPart, findings: Finding<string>[], isSigned: bool
   checks: findings.map(({ part, ...rest }) => ({ check: `logout_token.${part}`, ...rest })),
 });
 
-/** A jti must be there but is not remembered: a token ends what began before it was issued, twice no more than once. */
-function judgeLogout({ events, nonce, sub, sid, jti }: Document): Finding<LogoutPart>[] {
+/** A jti must be present but is not stored: a token that is sent twice ends nothing more. */
+function judgeLogout({ events, nonce, sub, sid, jti }: JsonObject): Finding<LogoutPart>[] {
   return [
     { part: "events", passed: isObject(events) && isObject(events[EVENT]) },
     { part: "nonce", passed: nonce === undefined },

@@ -104,7 +104,7 @@ describe("its remedies", () => {
     );
   });
 
-  test("what needs attention is told of requirements that are not met yet", () => {
+  test("notes are shown for requirements that are not met yet", () => {
     expect(attentionTo(keycloak, [check("R4", "unknown", null), check("R3", "met", null)])).toEqual([
       expect.stringMatching(/^Keycloak, R4: /),
     ]);

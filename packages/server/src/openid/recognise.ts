@@ -1,10 +1,10 @@
 import { type ConsoleTopic, type KnownProvider, knownProviders } from "../contract/known-providers.ts";
 import { signOnReasonEntry } from "../contract/sign-on-reasons.ts";
-import { type Document, textOf } from "./discovery.ts";
+import { type JsonObject, textOf } from "./discovery.ts";
 import { type Check, type RequirementId, SIGN_WITH } from "./requirements.ts";
 
-/** Which provider it is, as far as its document gives it away. */
-export const recognise = (document: Document): KnownProvider | null =>
+/** The known provider that the document fits, or null. */
+export const recognise = (document: JsonObject): KnownProvider | null =>
   knownProviders.find(({ recognisedBy }) =>
     recognisedBy.some((marks) =>
       Object.entries(marks).every(([member, pattern]) => pattern.test(textOf(document, member) ?? "")),
@@ -20,13 +20,13 @@ const TOPICS: Partial<Record<RequirementId, ConsoleTopic>> = {
   R7: "audience",
 };
 
-/** Of all that R1 asks for, how tokens are signed is what the consoles have a place for: the rest is about addresses and the document. */
+/** A provider's console has a place for how tokens are signed; the rest of R1 is about addresses and the document. */
 const topicOf = ({ id, remedy }: Check): ConsoleTopic | undefined =>
   id === "R1" && !ABOUT_SIGNING.includes(remedy) ? undefined : TOPICS[id];
 
 const ABOUT_SIGNING: readonly (string | null)[] = [SIGN_WITH, signOnReasonEntry("id_token.alg").remedy];
 
-/** The same remedies with where that is in the provider's own console. */
+/** The same checks; each remedy also names the place in the provider's console. */
 export function inItsWords(provider: KnownProvider | null, checks: readonly Check[]): Check[] {
   return checks.map((check) => {
     const topic = topicOf(check);
@@ -37,7 +37,7 @@ export function inItsWords(provider: KnownProvider | null, checks: readonly Chec
   });
 }
 
-/** What to know of it beforehand: of the requirements that are not met already, those that need attention there. */
+/** Notes on the provider for the requirements that are not met yet. */
 export function attentionTo(provider: KnownProvider | null, checks: readonly Check[]): string[] {
   const open = checks.filter(({ status }) => status !== "met");
   return open.flatMap(({ id }) => {

@@ -43,7 +43,7 @@ const MET = {
   R9: "unknown",
 };
 
-test("a sound document meets what a document can meet, and leaves the rest to the first token", () => {
+test("a sound document meets R1 to R5; the other requirements need a token", () => {
   const checks = judged({});
   expect(checks.map(({ id }) => id)).toEqual(IDS);
   expect(statuses(checks)).toEqual(MET);
@@ -57,7 +57,7 @@ test("a sound document meets what a document can meet, and leaves the rest to th
 
 const named = (name: string) => expect.stringContaining(name);
 
-describe("one requirement is missed, with evidence and a remedy, and the others are not touched", () => {
+describe("a missed requirement has evidence and a remedy, and the others are as before", () => {
   test.each<[RequirementId, string, Record<string, unknown>, string]>([
     // R1: a complete document that agrees with its address.
     ["R1", "no issuer", { issuer: undefined }, "issuer"],
@@ -297,7 +297,7 @@ test("evidence shows the issuer that was found, on one line and short", () => {
   expect(first?.evidence.length).toBeLessThan(450);
 });
 
-test("evidence does not repeat what else the document says", () => {
+test("evidence does not repeat other members of the document", () => {
   const loud = "<script>upstream</script>";
   const members = Object.keys(sound).filter((member) => member !== "issuer");
   const change = Object.fromEntries(members.map((member) => [member, loud]));

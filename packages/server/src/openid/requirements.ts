@@ -1,9 +1,9 @@
 import { isAllowedUrl } from "../egress/address-rules.ts";
 import { show } from "../lib/show.ts";
 import {
-  type Document,
   ENDPOINTS,
   isIssuerOf,
+  type JsonObject,
   textOf,
   textsOf,
   toDiscoveryUrl,
@@ -11,10 +11,7 @@ import {
 } from "./discovery.ts";
 import type { SigningKey } from "./keys.ts";
 
-/**
- * The nine requirements on an identity provider, as checks. What its documents can show is decided here; what only a
- * live token can show is `unknown` until there is one.
- */
+/** The nine requirements. A check that needs a live token is `unknown` until a sign-on. */
 export type RequirementId = "R1" | "R2" | "R3" | "R4" | "R5" | "R6" | "R7" | "R8" | "R9";
 export type CheckStatus = "met" | "not_met" | "unknown";
 export type Check = {
@@ -39,13 +36,13 @@ export const requirements: Record<RequirementId, string> = {
 
 type Judged = Omit<Check, "id" | "requirement">;
 
-/** A sign-on through us proves only that a request with a nonce is enough. */
+/** A sign-on through Latchkey proves only that a request with a nonce is accepted. */
 export const NONCE_SENT =
   "We always send a nonce and never acr_values, so whether it demands a nonce cannot be told while we send one; sign-ons through us do not depend on it.";
 
 type Examined = {
   discoveryUrl: string;
-  document: Document;
+  document: JsonObject;
   /** `undefined`: the keys could not be read. */
   keys: readonly SigningKey[] | undefined;
   allowedOrigins: readonly string[];
@@ -79,7 +76,7 @@ export function judge(examined: Examined): Check[] {
 export const CHECK_ADDRESS =
   "Check the address. It should end in /.well-known/openid-configuration and answer 200 with JSON.";
 
-/** The checks of a provider whose document could not be read: only that is known. */
+/** The checks of a provider whose document could not be read. */
 export const judgeUnread = (evidence: string, remedy: string | null): Check[] =>
   (Object.keys(requirements) as RequirementId[]).map((id) => ({
     id,
@@ -142,7 +139,7 @@ function judgeCompatible({ discoveryUrl, document, keys, allowedOrigins }: Exami
   return met(`The document is complete and agrees with its address. Signing keys: ${fitting.length}.`);
 }
 
-function judgeCodeFlow(document: Document): Judged {
+function judgeCodeFlow(document: JsonObject): Judged {
   const remedy = "Allow the response type `code` and the grant `authorization_code` for this client.";
   const barriers = ["require_pushed_authorization_requests", "require_signed_request_object"].filter(
     (member) => document[member] === true,
@@ -158,8 +155,8 @@ function judgeCodeFlow(document: Document): Judged {
     : types;
 }
 
-/** Both lists may leave out what there is (Discovery 3), so a sign-on is the only proof that there is no e-mail. */
-function judgeEmail(document: Document): Judged {
+/** Both lists may be incomplete (Discovery 3), so only a sign-on can prove that there is no e-mail. */
+function judgeEmail(document: JsonObject): Judged {
   const scopes = textsOf(document, "scopes_supported");
   const claims = textsOf(document, "claims_supported");
   if (scopes?.includes("email") && claims?.includes("email"))
@@ -175,8 +172,8 @@ function judgeEmail(document: Document): Judged {
   );
 }
 
-/** An absent list means that the default applies (Discovery 3), which for all of ours is what we need. */
-function judgeList(document: Document, member: string, needed: string, remedy: string): Judged {
+/** An absent list means the default of the specification (Discovery 3), which is `needed` for every list here. */
+function judgeList(document: JsonObject, member: string, needed: string, remedy: string): Judged {
   const listed = textsOf(document, member);
   if (listed === undefined) return met(`${member} is not listed, which means ${needed}.`);
   return listed.includes(needed)

@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { handClock } from "../../test/support/clock.ts";
 import { type HostileIdp, startHostileIdp } from "../../test/support/hostile-idp.ts";
-import { createEgress } from "../egress/egress.ts";
-import { type Calls, createCalls } from "../profiles/calls.ts";
-import { createDirectory, type Directory } from "../profiles/directory.ts";
-import type { Profile } from "../profiles/profile.ts";
+import { newIdpClient, type ReadyClient } from "../../test/support/idp-client.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { type Metadata, toMetadata } from "./discovery.ts";
@@ -13,12 +10,10 @@ import { fetchUserinfo } from "./userinfo.ts";
 /** The UserInfo endpoint of a provider that answers what it likes. */
 
 let idp: HostileIdp;
-let calls: Calls;
 let metadata: Metadata;
 let storage: Storage;
-let directory: Directory;
+let client: ReadyClient;
 const clock = handClock();
-const profile = { id: "profile", store_id: "store", client_id: "the-store", metadata: null } as Profile;
 
 beforeAll(async () => {
   idp = await startHostileIdp();
@@ -32,23 +27,13 @@ afterAll(async () => {
 beforeEach(() => {
   idp.hooks = {};
   idp.journal.length = 0;
-  calls = createCalls({
-    egress: createEgress({ allowedOrigins: [idp.origin], callMs: 1500 }),
-    clock,
-  });
-  directory = createDirectory({ storage, clock, calls, allowedOrigins: [idp.origin] });
+  client = newIdpClient({ idp, storage, clock, callMs: 1500 });
 });
 
-const fetched = (accessToken = "at", of = metadata) =>
-  fetchUserinfo(
-    { calls, directory, clock },
-    { ...profile, discovery_url: idp.discoveryUrl },
-    of,
-    accessToken,
-    "subject",
-  );
+const fetched = async (accessToken = "at", of = metadata) =>
+  fetchUserinfo(await client(of), accessToken, "subject");
 
-test("is asked with the access token in the header, and nowhere else (N86)", async () => {
+test("gets the access token in the header, and nowhere else (N86)", async () => {
   idp.hooks.userinfo = (claims) => ({ ...claims, email: "ada@shop.example" });
   expect(await fetched("the.access-token")).toEqual({
     claims: { sub: "subject", email: "ada@shop.example" },
@@ -58,7 +43,7 @@ test("is asked with the access token in the header, and nowhere else (N86)", asy
   ]);
 });
 
-test("about another subject it says nothing that we use (N78)", async () => {
+test("claims of another subject are refused (N78)", async () => {
   idp.hooks.userinfo = () => ({ sub: "subjectinvalid", email: "eve@evil.example" });
   expect(await fetched()).toMatchObject({ reason: "userinfo.sub" });
 });
@@ -111,7 +96,7 @@ test.each(broken)("%s is userinfo.%s (N79)", async (_, reason, answer) => {
   expect(idp.journal.map(({ path }) => path)).toEqual(["/userinfo"]);
 });
 
-test("which member of the JSON it is refused for is said", async () => {
+test("a refusal for its JSON names the member", async () => {
   idp.hooks.answer = {
     "/userinfo": (_, r) => void r.writeHead(200, json).end('{"sub":"subject","sub":"x"}'),
   };
@@ -168,7 +153,7 @@ describe("a signed answer", () => {
     expect(await fetched()).toHaveProperty("isSigned", true);
   });
 
-  test("whose key set cannot be read is userinfo.unavailable: nobody can say that it is forged", async () => {
+  test("whose key set cannot be read is userinfo.unavailable, not forged", async () => {
     answers(() => idp.signToken(own()));
     idp.hooks.answer = { ...idp.hooks.answer, "/keys": (_, r) => void r.writeHead(503).end() };
     expect(await fetched()).toMatchObject({ reason: "userinfo.unavailable" });
@@ -205,7 +190,7 @@ describe("a signed answer", () => {
       () => tampered(idp.signToken(own())),
       () => ({ expected: expect.stringMatching(/^a signature by the key key-/), found: "another signature" }),
     ],
-  ])("%s is refused with both sides of what was compared", async (_, token, evidence) => {
+  ])("%s is refused with both sides of the comparison", async (_, token, evidence) => {
     answers(token);
     expect(await fetched()).toMatchObject({ reason: "userinfo.signature", evidence: evidence() });
   });

@@ -6,12 +6,12 @@ import { createPasswords, hashesAtOnce } from "./password.ts";
 
 const clock = handClock();
 
-/** The library itself, with a count of how it is called. */
+/** The library, which counts its calls. */
 const counted = () => ({ hash: vi.fn(argon2.hash), verify: vi.fn(argon2.verify) });
 
 const COST = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1, saltLen: 16, outputLen: 32 };
 
-test("a password is kept as Argon2id with 19 MiB and two passes, under a salt of its own", async () => {
+test("a password is hashed with Argon2id, 19 MiB, two passes and its own salt", async () => {
   const { hash } = createPasswords({ clock });
   const [first, second] = await Promise.all([hash("store", "correct horse"), hash("store", "correct horse")]);
   expect(first).not.toBe(second);
@@ -19,7 +19,7 @@ test("a password is kept as Argon2id with 19 MiB and two passes, under a salt of
   expect(first).not.toContain("correct");
 });
 
-test("the right password matches, and nothing else does", async () => {
+test("only the right password matches", async () => {
   const { hash, matches } = createPasswords({ clock });
   const kept = await hash("store", "correct horse ");
   expect(await matches("store", kept, "correct horse ")).toBe(true);
@@ -27,7 +27,7 @@ test("the right password matches, and nothing else does", async () => {
     expect(await matches("store", kept, wrong), wrong).toBe(false);
 });
 
-test("the same characters match however a keyboard composes them", async () => {
+test("the same characters match, composed or decomposed", async () => {
   const { hash, matches } = createPasswords({ clock });
   const composed = await hash("store", "caf\u00e9 12345");
   expect(await matches("store", composed, "cafe\u0301 12345")).toBe(true);
@@ -35,7 +35,7 @@ test("the same characters match however a keyboard composes them", async () => {
   expect(await matches("store", composed, "cafe 12345")).toBe(false);
 });
 
-test("nobody's password is checked with the same work as somebody's, and never matches (T22)", async () => {
+test("without a hash the same work is done, and no password matches (T22)", async () => {
   const library = counted();
   const { hash, matches } = createPasswords({ clock, library });
   const kept = await hash("store", "correct horse");
@@ -50,12 +50,12 @@ test("nobody's password is checked with the same work as somebody's, and never m
   }
 });
 
-test("nobody's password does not match even if the library says that it does", async () => {
+test("without a hash no password matches, even if the library returns true", async () => {
   const library = { ...counted(), verify: vi.fn(async () => true) };
   expect(await createPasswords({ clock, library }).matches("store", null, "x")).toBe(false);
 });
 
-/** The library, until the test lets it go on. */
+/** The library, which waits until the test releases it. */
 function held() {
   const { promise, resolve } = Promise.withResolvers<void>();
   const library = counted();
@@ -69,7 +69,7 @@ function held() {
 const outcomesOf = async (checks: Promise<unknown>[]) =>
   (await Promise.allSettled(checks)).map(({ status }) => status);
 
-test("503 at once when the wait would be longer than two seconds; those who wait are served", async () => {
+test("503 at once if the wait would be longer than two seconds; earlier requests are still served", async () => {
   const { library, letGo } = held();
   const { matches } = createPasswords({ clock, atOnce: 1, eachMs: 1500, library });
   const served = [matches("store", null, "x"), matches("store", null, "x")];
@@ -82,7 +82,7 @@ test("503 at once when the wait would be longer than two seconds; those who wait
   expect(await outcomesOf(served)).toEqual(["fulfilled", "fulfilled"]);
 });
 
-test("503 for who has waited two seconds, and nothing is computed for them", async () => {
+test("503 after a wait of two seconds, and nothing is computed", async () => {
   const { library, letGo } = held();
   const clock = handClock();
   const { matches, waiting } = createPasswords({ clock, atOnce: 1, library });
@@ -94,7 +94,7 @@ test("503 for who has waited two seconds, and nothing is computed for them", asy
   expect(library.verify).toHaveBeenCalledOnce();
 });
 
-test("nothing is computed for a client that has gone while it waited", async () => {
+test("nothing is computed for a client that closed its connection while it waited", async () => {
   const { library, letGo } = held();
   const { matches } = createPasswords({ clock, atOnce: 1, library });
   const checks = [matches("store", null, "x"), matches("store", null, "x", () => false)];
@@ -103,7 +103,7 @@ test("nothing is computed for a client that has gone while it waited", async () 
   expect(library.verify).toHaveBeenCalledOnce();
 });
 
-test("a rush of sixty at one store is served by two cores; another store is served between them", async () => {
+test("two cores serve sixty requests of one store, and serve another store between them", async () => {
   const library = { ...counted(), verify: vi.fn(async () => true) };
   const { matches } = createPasswords({ clock, atOnce: 2, library });
   const order: string[] = [];

@@ -7,8 +7,8 @@ import { createWorkQueue } from "../lib/work-queue.ts";
 export type Passwords = {
   hash(storeId: string, password: string): Promise<string>;
   /**
-   * With `null` a dummy hash is verified, so that it takes as long as with a real one, and the result is false. Asked at its
-   * turn whether it is still wanted: nobody's work is done for a client that has gone.
+   * `null` verifies a dummy hash, which takes as long as a real one, and returns false. `isWanted` is called when the
+   * work's turn comes, so that no password is verified for a client that has closed its connection.
    */
   matches(
     storeId: string,
@@ -16,7 +16,7 @@ export type Passwords = {
     password: string,
     isWanted?: () => boolean,
   ): Promise<boolean>;
-  /** How many wait for their turn. */
+  /** The length of the queue. */
   waiting(): number;
 };
 
@@ -28,28 +28,28 @@ const COST = {
   parallelism: 1,
 } as const satisfies argon2.Options;
 
-/** The dummy: the same parameters as a real hash, with zeros as salt and as result, which no known password gives. */
-const NOBODYS_HASH = [
+/** The parameters of a real hash, with zeros as salt and as result. No known password has this hash. */
+const DUMMY_HASH = [
   "$argon2id$v=19",
   `m=${COST.memoryCost},t=${COST.timeCost},p=${COST.parallelism}`,
   toUnpaddedBase64(new Uint8Array(16)),
   toUnpaddedBase64(new Uint8Array(32)),
 ].join("$");
 
-/** How long somebody waits for the turn of a password; then, or when the wait would be longer, they are asked to come again. */
+/** The longest wait in the queue. A longer one, expected or actual, is refused with `password_queue_full`. */
 const WAIT_MS = 2000;
-/** What one is taken to need until some have been measured: that of a slow core. */
+/** The assumed time for one hash until some have been measured: the time on a slow core. */
 const EACH_MS = 50;
 
 /**
- * One for each core, so far as they take no more than a quarter of the memory. The library works on libuv's threads, of which
- * bin/start.js asks for four more than there are cores: those go on resolving names and writing the log.
+ * A hash for each core, but no more than fit in a quarter of the memory. The library works on libuv's threads, of which
+ * bin/start.js sets four more than cores, so that names are still resolved and the log is still written.
  */
 export function hashesAtOnce(cores = availableParallelism(), memoryBytes = memoryLimit()): number {
   return Math.max(1, Math.min(cores, Math.floor(memoryBytes / 4 / (COST.memoryCost * 1024))));
 }
 
-/** A container may have less than the machine. Node says 0 where it cannot tell. */
+/** A container can have less memory than the machine. Node returns 0 if it does not know. */
 const memoryLimit = (): number => Math.min(totalmem(), process.constrainedMemory() || totalmem());
 
 type Options = {
@@ -65,14 +65,14 @@ export function createPasswords({
   eachMs = EACH_MS,
   library = argon2,
 }: Options): Passwords {
-  // Anybody who knows a store's client id can have passwords checked there, so stores are served in turn.
+  // A client id is public, and enough to have passwords checked, so the queue serves the stores in turn.
   const refusal = () => new Problem("password_queue_full", { retryAfterSeconds: 1 });
   const queue = createWorkQueue({ clock, atOnce, waitMs: WAIT_MS, eachMs, refusal });
 
   return {
     hash: (storeId, password) => queue.run(storeId, () => library.hash(normalize(password), COST)),
     async matches(storeId, passwordHash, password, isWanted) {
-      const verify = () => library.verify(passwordHash ?? NOBODYS_HASH, normalize(password));
+      const verify = () => library.verify(passwordHash ?? DUMMY_HASH, normalize(password));
       const isRight = await queue.run(storeId, verify, isWanted);
       return isRight && passwordHash !== null;
     },
@@ -81,8 +81,8 @@ export function createPasswords({
 }
 
 /**
- * The same characters come composed from one keyboard and decomposed from another, or full-width from a third. They
- * are one password (NIST SP 800-63B 5.1.1.2). Nothing else is changed: case and spaces count.
+ * Keyboards send the same character composed, decomposed or in full width. These are the same password (NIST SP 800-63B
+ * 5.1.1.2). Nothing else is changed: case and spaces count.
  */
 const normalize = (password: string): string => password.normalize("NFKC");
 

@@ -13,7 +13,7 @@ const answer = (status: number): EgressAnswer => ({
   elapsedMs: 1,
 });
 
-/** Calls over a door that the test opens by hand: each request waits until it is told how it ends. */
+/** Calls over an egress in the test's hand: each request waits until the test ends it. */
 function setup({ clock, valkey }: Counting) {
   const waiting: PromiseWithResolvers<EgressAnswer>[] = [];
   const keptFor: (string | undefined)[] = [];
@@ -28,7 +28,7 @@ function setup({ clock, valkey }: Counting) {
   };
   const onHealthChanged = (profileId: string, status: string) => changes.push(`${profileId} ${status}`);
   const calls = createCalls({ egress, clock, valkey, onHealthChanged });
-  /** One request that has ended: with a status, or with a fault. */
+  /** Ends a request: with a status, or with a fault. */
   async function call(profileId: string, end: number | Error, about?: "code"): Promise<unknown> {
     const asked = waiting.length;
     const by = about === "code" ? calls.aboutCodes : calls;
@@ -47,7 +47,7 @@ function setup({ clock, valkey }: Counting) {
 }
 
 describeCounting((begin) => {
-  test("what the provider answers comes back, whatever its status", async () => {
+  test("the provider's answer is returned, whatever its status", async () => {
     const { call } = setup(begin());
     for (const status of [200, 302, 404, 500]) expect(await call("a", status)).toEqual(answer(status));
   });
@@ -59,7 +59,7 @@ describeCounting((begin) => {
     expect(keptFor).toEqual([undefined, "b"]);
   });
 
-  test("what went wrong comes back as it is", async () => {
+  test("a fault is thrown as it is", async () => {
     const { call } = setup(begin());
     const fault = egressFault("tls_failed");
     expect(await call("a", fault)).toBe(fault);
@@ -93,7 +93,7 @@ describeCounting((begin) => {
       expect(calls.healthOf("a")).toEqual({ status: "down", since: clock.now() });
     });
 
-    test("starts to count anew with every success", async () => {
+    test("counts from zero after every success", async () => {
       const { call, fail, statusOf } = setup(begin());
       for (let round = 0; round < 3; round++) {
         await fail("a", 4);
@@ -115,7 +115,7 @@ describeCounting((begin) => {
       expect(statusOf("a")).toBe("up");
     });
 
-    test("of one profile says nothing of another's", async () => {
+    test("of one profile does not change another's", async () => {
       const { calls, fail, call, statusOf } = setup(begin());
       await fail("a", 5);
       await fail("b", 1);
@@ -124,7 +124,7 @@ describeCounting((begin) => {
       expect(calls.count()).toEqual({ down: 1, degraded: 1 });
     });
 
-    test("is forgotten when it is told to, and only of that profile", async () => {
+    test("is forgotten by `forget`, and only for that profile", async () => {
       const { calls, fail, call } = setup(begin());
       await fail("a", 5);
       await fail("b", 5);
@@ -153,7 +153,7 @@ describeCounting((begin) => {
       expect(await call("a", 200)).toEqual(answer(200));
     });
 
-    test("does not rest longer because somebody asked", async () => {
+    test("does not rest longer because of a request meanwhile", async () => {
       const { calls, clock, fail, call } = setup(begin());
       await fail("a", 5);
       for (let second = 0; second < 4; second++) {
@@ -200,7 +200,7 @@ describeCounting((begin) => {
       expect(await call("a", 200)).toEqual(answer(200));
     });
 
-    test("rests from when somebody went to find out, however long that waits: one that is back is found within seconds", async () => {
+    test("rests from the start of the request that finds out, however long it takes", async () => {
       const { calls, clock, fail, waiting } = setup(begin());
       await fail("a", 5);
       clock.advance(REST_MS);
@@ -230,7 +230,7 @@ describeCounting((begin) => {
   });
 
   describe("whom to probe", () => {
-    test("one that gave no answer, until it gives one; when it is down, after each rest", async () => {
+    test("has a provider that gave no answer, until it answers; when it is down, after each rest", async () => {
       const { calls, clock, fail, call } = setup(begin());
       await call("a", 200);
       expect(calls.toProbe()).toEqual([]);
@@ -261,14 +261,14 @@ describeCounting((begin) => {
       expect(calls.toProbe()).toEqual(["d", "b", "c", "a"]);
     });
 
-    test("nobody for what became of codes, which strangers bring", async () => {
+    test("has no provider because of requests about codes", async () => {
       const { calls, call } = setup(begin());
       for (let n = 0; n < 4; n++) await call("a", egressFault("connect_failed"), "code");
       expect(calls.toProbe()).toEqual([]);
     });
   });
 
-  describe("what becomes of a code", () => {
+  describe("a request about a code", () => {
     const silence = () => Object.assign(egressFault("too_slow"), { wasSent: true });
     const RESTING = expect.objectContaining({ reason: "resting" });
 
@@ -284,7 +284,7 @@ describeCounting((begin) => {
       },
     );
 
-    test("says nothing of the provider when there is no answer, however often: the next one is asked about at once", async () => {
+    test("without an answer does not count against the provider, however often", async () => {
       const { call, statusOf, waiting } = setup(begin());
       for (let n = 0; n < 50; n++)
         expect(await call("a", silence(), "code")).toMatchObject({ reason: "too_slow" });
@@ -294,7 +294,7 @@ describeCounting((begin) => {
       expect(statusOf("a")).toBe("up");
     });
 
-    test("counts against the provider when it could not be sent: five in a row, whoever brought them", async () => {
+    test("counts against the provider when it could not be sent: five in a row", async () => {
       const { call, statusOf } = setup(begin());
       for (let n = 0; n < 5; n++) await call("a", egressFault("connect_failed"), "code");
       expect(statusOf("a")).toBe("down");

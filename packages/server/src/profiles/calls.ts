@@ -6,35 +6,37 @@ import {
   type IdpRequestKind,
   isEgressFault,
 } from "../egress/egress-message.ts";
-import { createHealth, type Health, type HealthDeps } from "./health.ts";
+import { createHealth, type Health, type HealthDeps } from "./health/health.ts";
 
 /**
- * Requests to identity providers, by profile, so that one that is dead costs nobody else: one that is down is not asked.
+ * Requests to identity providers, by profile. A provider that is down is not asked, so a dead provider does not slow
+ * down the others.
  *
- * What a provider makes of one code says nothing of its health, because anybody can bring a made-up one. A request about a
- * code counts against the provider only when it could not be sent, and never against the address that brought it, which
- * others may share: what silence costs is bounded by the places at a provider and the time of a request.
+ * The answer to one code shows nothing of a provider's health, because anybody can send a made-up code. A request about
+ * a code counts against the provider only when the request could not be sent. It never counts against the shopper's
+ * network address, which others may share; the cost of a silent provider is bounded by the places at a provider
+ * (lib/fair-places.ts) and by the time limit of a request.
  */
 export type Calls = Sender &
   Omit<Health, "mayAsk" | "note" | "rested" | "healthOf"> & {
     /**
-     * `wasIll`: the log says so. If nothing is known of it here, it is asked soon: storefronts grey its button, so no shopper would
-     * find out that it is back.
+     * `wasIll`: the event log has it as not well. If this process knows nothing of the provider, it is probed soon:
+     * storefronts grey out its button, so no shopper would find out that it answers again.
      */
     healthOf(profileId: string, wasIll?: boolean): ReturnType<Health["healthOf"]>;
-    /** For requests that are about a code which somebody brought. */
+    /** For requests about the code of a sign-on. */
     aboutCodes: Sender;
-    /** For an address that is only tried: a typing mistake must not put a working provider to rest. */
+    /** For an address that an administrator tries: a typing mistake must not count against a working provider. */
     tryOut(request: IdpRequest): Promise<EgressAnswer>;
-    /** Whom to ask for a document, although nobody needs it now: to find out that one is down, or back. */
+    /** Profiles whose document to read without a sign-on, to find out whether the provider answers. */
     toProbe(): string[];
   };
 
-export type Sender = { send(profileId: string, request: IdpRequest): Promise<EgressAnswer> };
+type Sender = { send(profileId: string, request: IdpRequest): Promise<EgressAnswer> };
 
-/** `refused`: it answered with neither success nor a fault of its own. `failed`: a fault of its own, or no answer. */
+/** `ok`: status below 300. `refused`: below 500. `failed`: 500 and above, or no answer. */
 type CallOutcome = "ok" | "refused" | "failed";
-/** Told of each request that was made, and how long it took; not of those that a provider at rest was spared. */
+/** Called after each request that was made, with its duration; not for requests that a resting provider was spared. */
 export type OnCall = (kind: IdpRequestKind, outcome: CallOutcome, elapsedMs: number) => void;
 
 type Deps = HealthDeps & { egress: Egress; onCall?: OnCall };
@@ -42,7 +44,7 @@ type Deps = HealthDeps & { egress: Egress; onCall?: OnCall };
 export function createCalls({ egress, onCall, ...deps }: Deps): Calls {
   const { clock } = deps;
   const { mayAsk, note, rested, ...health } = createHealth(deps);
-  /** Those that gave no answer when they were last asked for a document, by us or by who ran before. */
+  /** Profiles whose provider gave no answer when its document was last read, by this process or an earlier one. */
   const silent = new Set<string>();
 
   async function ask(request: IdpRequest): Promise<EgressAnswer> {
@@ -91,7 +93,7 @@ export function createCalls({ egress, onCall, ...deps }: Deps): Calls {
     send,
     aboutCodes: { send: sendAboutCode },
     tryOut: ask,
-    // Those that are silent first: five times, and they are well or down. Those that are down stay so for as long as they like.
+    // Silent ones first: after five requests they are well or down. Ones that are down may stay so for any time.
     toProbe: () => [...[...silent].filter((profileId) => !isDown(profileId)), ...rested()],
     ...health,
     healthOf(profileId, wasIll = false) {

@@ -7,27 +7,39 @@ import { findRealm, type Realm } from "../realms/realm.ts";
 import { getSettings, listDirectProfiles } from "../realms/settings.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
-import type { Tables } from "../storage/tables.ts";
 import { changeStore } from "../stores/store.ts";
-import { adoptIdentities } from "./adoption.ts";
+import { adoptIdentities } from "./adopt-identities.ts";
 import type { Calls } from "./calls.ts";
 import { isSame } from "./drift.ts";
 import { driftEvent, profileEvent, shown } from "./events.ts";
-import { findProfile, type Profile, type ProfileKey } from "./profile.ts";
-
-export type Row = Tables["oidc_profiles"];
+import {
+  findProfile,
+  type Profile,
+  type ProfileChange,
+  type ProfileColumns,
+  type ProfileKey,
+  type ProfileRow,
+} from "./profile.ts";
 
 type Deps = { storage: Storage; clock: Clock; calls: Pick<Calls, "healthOf"> };
 
+/** The meaning of the write beside its columns, for the rules and the events. */
+type ProfileWrite = Pick<ProfileChange, "adopt_identities_of" | "client_secret" | "client_secret_next"> & {
+  /** The document that waited is approved. */
+  isApproval?: true;
+  /** The issuer becomes another. */
+  isRenamed?: boolean;
+};
+
 /**
- * The transaction around every write of a profile, under the store's lock. The rules that several profiles must keep together
- * are looked at after the write, on what is there then; a broken one undoes it.
+ * The transaction around every write of a profile, under the store's lock. The rules that the profiles of a realm must
+ * keep together are checked after the write, on the rows as they are then; a broken rule rolls the transaction back.
  */
 export async function changeProfile(
   deps: Deps,
   by: By,
   key: ProfileKey,
-  change: Change,
+  change: ProfileWrite,
   write: (trx: Trx, before: Profile | undefined) => Promise<unknown>,
 ): Promise<void> {
   const { adopt_identities_of: adoptIdentitiesOf } = change;
@@ -39,7 +51,8 @@ export async function changeProfile(
     const profile = await findProfile(trx, key);
     if (!profile) throw new Problem("profile_not_found");
     await refuseBrokenRules(trx, profile, realm);
-    // An own id beside another issuer was a choice between carrying over and leaving behind, which has been written.
+    // The profile's own id beside another issuer was the choice to carry its identities over, which `write` has
+    // written.
     const isChoice = change.isRenamed && adoptIdentitiesOf === profile.id;
     const issuer = profile.metadata?.issuer ?? "";
     if (adoptIdentitiesOf && !isChoice)
@@ -48,19 +61,9 @@ export async function changeProfile(
   });
 }
 
-type Change = {
-  /** The document that waited is accepted. */
-  isApproval?: true;
-  /** The issuer is another. */
-  isRenamed?: boolean;
-  adopt_identities_of?: string | null | undefined;
-  client_secret?: string | undefined;
-  client_secret_next?: string | null | undefined;
-};
-
 function profileEvents(
   deps: Deps,
-  change: Change,
+  change: ProfileWrite,
   before: Profile | undefined,
   after: Profile,
 ): EventDraft[] {
@@ -83,13 +86,13 @@ function profileEvents(
   return happened;
 }
 
-/** One statement decides: true when the profile was there and what the change depends on was still so. */
+/** A single statement decides: true when the profile exists and still has the values of `condition`. */
 export async function writeColumns(
   trx: Trx,
   { clock }: { clock: Clock },
   { storeId, realmId, profileId }: ProfileKey,
-  columns: Partial<Row>,
-  condition: Partial<Pick<Row, "updated_at" | "pending_metadata">>,
+  columns: ProfileColumns,
+  condition: Partial<Pick<ProfileRow, "updated_at" | "pending_metadata">>,
 ): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable("oidc_profiles")
@@ -107,7 +110,7 @@ async function refuseBrokenRules(trx: Trx, profile: Profile, realm: Realm): Prom
   if (!profile.enabled || profile.flow !== "direct") return;
   if (realm.purpose === "members")
     throw new Problem("members_profile_direct", { source: { pointer: "/data/flow" } });
-  // There only the provider looks at the verifier.
+  // In the direct flow only the provider checks the PKCE verifier.
   if (!profile.metadata?.supportsS256)
     throw new Problem("direct_pkce_missing", { source: { pointer: "/data/flow" } });
   const direct = await listDirectProfiles(trx, storeId, realmId);

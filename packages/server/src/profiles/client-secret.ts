@@ -1,21 +1,24 @@
+import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
+import { changesOf } from "../events/changes.ts";
+import { byService } from "../events/event.ts";
+import { noteEvents } from "../events/note.ts";
+import type { Clock } from "../lib/clock.ts";
 import type { Keyring } from "../lib/keyring.ts";
-import { isSealedEmpty, reseal, seal, unseal } from "../lib/seal.ts";
+import { reseal, seal, unseal } from "../lib/seal.ts";
+import type { IdpClient } from "../openid/client.ts";
+import { exchangeCode, type IdpGrant, type Secrets } from "../openid/exchange.ts";
+import { laterThan } from "../storage/later-than.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { Profile } from "./profile.ts";
+import { changeStore } from "../stores/store.ts";
+import type { Calls } from "./calls.ts";
+import { profileEvent } from "./events.ts";
+import { findProfile, keyOf, type Profile } from "./profile.ts";
 
 const PURPOSE = "client-secret";
 
 export const sealSecret = ({ keyring }: { keyring: Keyring }, profileId: string, secret: string): string =>
   seal(keyring, PURPOSE, profileId, secret);
-
-/** A profile that is not enabled may be without one, which is kept as an empty one: the release before can read that, too. */
-export const hasSecret = ({
-  sealed_client_secret: sealedClientSecret,
-}: Pick<Profile, "sealed_client_secret">): boolean => !isSealedEmpty(sealedClientSecret);
-
-/** What to try at the identity provider, in order: the one in use, and the one that may have replaced it. */
-export type Secrets = { current: string; next: string | undefined };
 
 export function openSecrets({ keyring }: { keyring: Keyring }, profile: Profile): Secrets {
   const open = (sealed: string) => {
@@ -24,14 +27,53 @@ export function openSecrets({ keyring }: { keyring: Keyring }, profile: Profile)
       throw new Error("a client secret was sealed with a master key that is not here");
     return secret;
   };
-  const { sealed_client_secret_next: sealedClientSecretNext } = profile;
-  return {
-    current: open(profile.sealed_client_secret),
-    next: sealedClientSecretNext ? open(sealedClientSecretNext) : undefined,
-  };
+  const { sealed_client_secret: current, sealed_client_secret_next: next } = profile;
+  return { current: open(current), next: next ? open(next) : undefined };
 }
 
-/** Seals every secret anew with the first master key, so that the others can be taken away. Says how many it sealed. */
+type Deps = { storage: Storage; clock: Clock; keyring: Keyring; calls: Pick<Calls, "healthOf"> };
+
+/** Redeems a code with the profile's secrets. A next secret that the provider has accepted becomes the secret. */
+export async function exchangeWithSecrets(
+  deps: Deps,
+  profile: Profile,
+  client: IdpClient,
+  grant: IdpGrant,
+): ReturnType<typeof exchangeCode> {
+  const secrets = openSecrets(deps, profile);
+  const exchanged = await exchangeCode(client, secrets, grant);
+  if ("tokens" in exchanged && exchanged.secret === "next") await promoteNextSecret(deps, profile, secrets);
+  return exchanged;
+}
+
+/** Only if both secrets are still those that were tried. */
+async function promoteNextSecret(deps: Deps, profile: Profile, tried: Secrets): Promise<void> {
+  const key = keyOf(profile);
+  await changeStore(deps, key.storeId, async (trx) => {
+    const now = await findProfile(trx, key);
+    // Compared opened: `rotate-keys` may have sealed the secrets again since they were read.
+    if (!now || !tried.next || !isDeepStrictEqual(openSecrets(deps, now), tried)) return;
+    await trx
+      .updateTable("oidc_profiles")
+      .set({
+        // Sealed again, with the first master key: `rotate-keys` may have read the row before, and skips a row that has
+        // changed.
+        sealed_client_secret: sealSecret(deps, profile.id, tried.next),
+        sealed_client_secret_next: null,
+        updated_at: laterThan("updated_at", deps.clock.now()),
+      })
+      .where("store_id", "=", key.storeId)
+      .where("id", "=", profile.id)
+      .execute();
+    const after = await findProfile(trx, key);
+    if (!after) return;
+    const changes = { ...changesOf({}, {}, ["client_secret", "client_secret_next"]) };
+    const event = { ...profileEvent(deps, "oidc_profile.updated", after), changes };
+    await noteEvents(trx, deps, byService(key.storeId), [event]);
+  });
+}
+
+/** Seals every secret again with the first master key, so that an operator can remove the other keys. */
 export async function resealSecrets({
   storage,
   keyring,
@@ -50,7 +92,7 @@ export async function resealSecrets({
     const renewed = renew(row.sealed_client_secret);
     const renewedNext = row.sealed_client_secret_next && renew(row.sealed_client_secret_next);
     if (renewed === row.sealed_client_secret && renewedNext === row.sealed_client_secret_next) continue;
-    // Only if nobody has changed it since: what they sealed is newer.
+    // A secret that was changed in the meantime is newer, and stays.
     await storage.db
       .updateTable("oidc_profiles")
       .set({ sealed_client_secret: renewed, sealed_client_secret_next: renewedNext })

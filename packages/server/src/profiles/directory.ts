@@ -1,69 +1,21 @@
 import { originsFor } from "../lib/allowed-origins.ts";
 import type { Clock } from "../lib/clock.ts";
-import { createSingleFlight } from "../lib/single-flight.ts";
+import type { IdpClient, KeySource } from "../openid/client.ts";
 import type { DocumentFailure, Metadata, Send } from "../openid/discovery.ts";
-import { examine, fetchKeys, type Report } from "../openid/doctor.ts";
-import { type SigningKey, selectKey } from "../openid/keys.ts";
+import { examine, type Report } from "../openid/doctor.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Calls } from "./calls.ts";
+import { type CachedDocument, DocumentCache, type KeyPurpose, NEVER } from "./document-cache.ts";
 import { columnsFor, hasDrifted, isSame, movedTo } from "./drift.ts";
+import { KeySets } from "./key-sets.ts";
 import type { Profile } from "./profile.ts";
 import { noteReading, saveDocuments } from "./save-documents.ts";
-
-/**
- * What we know of each identity provider, as last known good: read when it is needed and older than five minutes, used
- * for a day while it cannot be read again, replaced as a whole. While another document waits for approval, the approved one
- * is used for as long as the provider answers. Nothing is read at start-up. An entry belongs to one profile, to its discovery
- * URL and to the issuer and hosts that were approved: another of these begins anew, on every instance. A rename, a new secret
- * or the like leaves everything as it is, the waiting after a failure included.
- */
-export type Directory = {
-  /** Its endpoints, or undefined when it has never been read, or not for a day. */
-  metadataOf(profile: Profile): Promise<Metadata | undefined>;
-  /** The same without waiting where this process has read it before: what is old is read again meanwhile. */
-  metadataAtHand(profile: Profile): Promise<Metadata | undefined>;
-  /** Reads it again, however young it is, and never fails: for finding out whether a provider is back. */
-  probe(profile: Profile): Promise<void>;
-  /** Examines it for an administrator, and keeps what was found as any reading does: a drift is the same drift, whoever finds it. */
-  check(profile: Profile): Promise<Report>;
-  /** Why its document could not be read the last time, if it could not. */
-  unreadOf(profile: Profile): DocumentFailure | undefined;
-  /** The key that a token's header means. One that is not known makes us look again, but not more than every ten seconds. */
-  keyFor(profile: Profile, kid: unknown, algorithm: string, by?: BroughtBy): Promise<SigningKey | undefined>;
-  /** Its keys could not be read when they were last asked for, or never were. */
-  areKeysUnread(profile: Profile): boolean;
-  /** How long an unknown key must wait until the key set is read again for it. 0: it was read just now, so waiting does not help. */
-  untilRereadMs(profile: Profile, by?: BroughtBy): number;
-  /** A signature did not fit: the key may have been replaced under its old name. Whether it was, `keyFor` then tells. */
-  rereadKeys(profile: Profile, by?: BroughtBy): Promise<void>;
-};
-
-/** Anybody may post a logout token: what they make us read must not keep us from reading for a sign-on. */
-export type BroughtBy = "provider" | "anybody";
 
 const FRESH_MS = 5 * 60_000;
 const STALE_MS = 24 * 3_600_000;
 const COOL_DOWN_MS = 10_000;
-const JUST_NOW_MS = 1000;
-const MAX_ENTRIES = 10_000;
-/** Of all providers together, some two kilobytes each: most publish fewer than ten, and one may publish a hundred. */
-const MAX_KEYS = 100_000;
-/** How often it is written down that a document was read which was the same. */
+/** How often `read_at` is written when a document was read and has not changed. */
 const NOTED_EVERY_MS = 6 * 3_600_000;
-
-type Entry = {
-  discoveryUrl: string;
-  metadata: Metadata | null;
-  keys: SigningKey[];
-  /** When metadata and keys were last read whole; keys alone may be younger. */
-  readAtMs: number;
-  keysReadAtMs: number;
-  areKeysUnread: boolean;
-  failedAtMs: number;
-  unread: DocumentFailure | undefined;
-  rereadAtMs: Record<BroughtBy, number>;
-  once: ReturnType<typeof createSingleFlight<void>>;
-};
 
 type Deps = {
   storage: Storage;
@@ -73,180 +25,151 @@ type Deps = {
   maxKeys?: number;
 };
 
-export function createDirectory(deps: Deps): Directory {
-  const { clock, calls, maxKeys = MAX_KEYS } = deps;
-  const entries = new Map<string, Entry>();
-  let keysKept = 0;
-  const ageOf = (atMs: number) => clock.monotonicMs() - atMs;
-  const sendTo =
-    ({ id, store_id: storeId }: Profile): Send =>
-    (request) =>
-      calls.send(id, { ...request, storeId });
+export const createDirectory = (deps: Deps): Directory => new Directory(deps);
 
-  function entryOf(profile: Profile): Entry {
-    const known = entries.get(profile.id);
-    if (known && isStillOf(known, profile)) {
-      // All instances write what they read, so what is stored is the latest, also of what is no drift.
-      known.metadata = profile.metadata ?? known.metadata;
-      return known;
-    }
-    if (known && known.discoveryUrl !== profile.discovery_url) calls.forgetAlone(profile.id);
-    if (known) forget(profile.id, known);
-    else if (entries.size >= MAX_ENTRIES) forget(...(entries.entries().next().value as [string, Entry]));
-    const never = Number.NEGATIVE_INFINITY;
-    const entry: Entry = {
-      discoveryUrl: profile.discovery_url,
-      metadata: profile.metadata,
-      keys: [],
-      readAtMs: never,
-      keysReadAtMs: never,
-      areKeysUnread: true,
-      failedAtMs: never,
-      unread: undefined,
-      rereadAtMs: { provider: never, anybody: never },
-      once: createSingleFlight<void>(),
+/**
+ * The documents and key sets of identity providers. A document is read when it is needed and older than five minutes,
+ * is used for a day while it cannot be read again, and is replaced as a whole. While another document waits for
+ * approval, the approved one stays in use for as long as the provider answers. Nothing is read at start-up.
+ */
+export class Directory {
+  readonly #deps: Deps;
+  readonly #clock: Clock;
+  readonly #cache: DocumentCache;
+  readonly #keySets: KeySets;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+    this.#clock = deps.clock;
+    this.#cache = new DocumentCache(deps.calls.forgetAlone, deps.maxKeys);
+    this.#keySets = new KeySets({
+      clock: deps.clock,
+      cache: this.#cache,
+      sendTo: (profile) => this.#sendTo(profile),
+      refresh: (profile) => this.#refresh(profile),
+    });
+  }
+
+  /** The approved document, or undefined when no document was read yet, or none for a day. */
+  async metadataOf(profile: Profile): Promise<Metadata | undefined> {
+    return this.#usable(await this.#refresh(profile));
+  }
+
+  /** The same without waiting, where this process has read a document before: an old one is read again meanwhile. */
+  async metadataAtHand(profile: Profile): Promise<Metadata | undefined> {
+    const entry = this.#cache.entryOf(profile);
+    const known = entry.readAtMs === NEVER ? undefined : this.#usable(entry);
+    const refreshed = this.#refresh(profile);
+    if (!known) return this.#usable(await refreshed);
+    // Not awaited: if the write fails, the next reading writes it.
+    refreshed.catch(() => {});
+    return known;
+  }
+
+  /** Reads the document now, however young it is, and never fails: to find out whether a provider answers again. */
+  async probe(profile: Profile): Promise<void> {
+    const entry = this.#cache.entryOf(profile);
+    await entry.once("read", () => this.#read(profile, entry)).catch(() => {});
+  }
+
+  /** Examines the provider for an administrator. A drift is stored as after any other reading. */
+  async check(profile: Profile): Promise<Report> {
+    const report = await this.#examine(profile);
+    await this.#keep(profile, this.#cache.entryOf(profile), report);
+    return report;
+  }
+
+  /** Why the document could not be read the last time, if it could not. */
+  failureOf(profile: Profile): DocumentFailure | undefined {
+    return this.#cache.entryOf(profile).failure;
+  }
+
+  /** Latchkey as the client of the profile's provider. */
+  clientOf(profile: Profile, metadata: Metadata, purpose?: KeyPurpose): IdpClient {
+    const { calls, clock } = this.#deps;
+    return {
+      clientId: profile.client_id,
+      metadata,
+      keys: this.keysOf(profile, purpose),
+      send: (request) => calls.aboutCodes.send(profile.id, { ...request, storeId: profile.store_id }),
+      clock,
     };
-    entries.set(profile.id, entry);
+  }
+
+  keysOf(profile: Profile, purpose: KeyPurpose = "sign_on"): KeySource {
+    return this.#keySets.of(profile, purpose);
+  }
+
+  #ageOf(atMs: number): number {
+    return this.#clock.monotonicMs() - atMs;
+  }
+
+  #sendTo({ id, store_id: storeId }: Profile): Send {
+    return (request) => this.#deps.calls.send(id, { ...request, storeId });
+  }
+
+  /** Until this process has read a document, the stored document counts as fresh. */
+  #usable({ readAtMs, metadata }: CachedDocument): Metadata | undefined {
+    const isUsable = readAtMs === NEVER || this.#ageOf(readAtMs) < STALE_MS;
+    return isUsable ? (metadata ?? undefined) : undefined;
+  }
+
+  /** Reads document and keys again when they are old. A provider that has just failed is not asked again at once. */
+  async #refresh(profile: Profile): Promise<CachedDocument> {
+    const entry = this.#cache.entryOf(profile);
+    if (this.#ageOf(entry.readAtMs) < FRESH_MS || this.#ageOf(entry.failedAtMs) < COOL_DOWN_MS) return entry;
+    await entry.once("read", () => this.#read(profile, entry));
     return entry;
   }
 
-  function forget(profileId: string, { keys }: Entry): void {
-    entries.delete(profileId);
-    keysKept -= keys.length;
+  async #read(profile: Profile, entry: CachedDocument): Promise<void> {
+    await this.#keep(profile, entry, await this.#examine(profile));
   }
 
-  /** Those with more than their part go, the oldest first, and are read again when they are needed: a hundred keys of one take nobody's two. */
-  function thinOutKeys(): void {
-    for (const [profileId, entry] of entries) {
-      if (keysKept <= maxKeys) return;
-      if (entry.keys.length >= keysKept / entries.size) forget(profileId, entry);
-    }
+  #examine(profile: Profile): Promise<Report> {
+    const use = { purpose: "idp", storeId: profile.store_id } as const;
+    const allowedOrigins = originsFor(this.#deps.allowedOrigins, use);
+    const deps = { send: this.#sendTo(profile), clock: this.#clock, allowedOrigins };
+    return examine(deps, profile.discovery_url);
   }
 
-  function keepKeys(profile: Profile, entry: Entry, keys: SigningKey[], readAtMs: number): void {
-    // One that was forgotten while it was read is of use to whoever waits for it, and counts no more.
-    if (entries.get(profile.id) === entry) keysKept += keys.length - entry.keys.length;
-    entry.keys = keys;
-    entry.keysReadAtMs = readAtMs;
-    entry.areKeysUnread = false;
-    thinOutKeys();
-  }
-
-  /** Reads document and keys again when they are old. A provider that just failed is not asked again at once. */
-  async function refresh(profile: Profile): Promise<Entry> {
-    const entry = entryOf(profile);
-    if (ageOf(entry.readAtMs) < FRESH_MS || ageOf(entry.failedAtMs) < COOL_DOWN_MS) return entry;
-    await entry.once("read", () => read(profile, entry));
-    return entry;
-  }
-
-  function ask(profile: Profile): Promise<Report> {
-    const allowedOrigins = originsFor(deps.allowedOrigins, { purpose: "idp", storeId: profile.store_id });
-    return examine({ send: sendTo(profile), clock, allowedOrigins }, profile.discovery_url);
-  }
-
-  const read = async (profile: Profile, entry: Entry): Promise<void> =>
-    keep(profile, entry, await ask(profile));
-
-  async function keep(
-    profile: Profile,
-    entry: Entry,
-    { metadata, keys, issuer, unreachable }: Report,
-  ): Promise<void> {
-    entry.unread = unreachable ?? undefined;
+  async #keep(profile: Profile, entry: CachedDocument, report: Report): Promise<void> {
+    const { metadata, keys, issuer, unreachable } = report;
+    entry.failure = unreachable ?? undefined;
     if (!metadata) {
-      entry.failedAtMs = clock.monotonicMs();
-      await noteIssuer(profile, issuer);
+      entry.failedAtMs = this.#clock.monotonicMs();
+      await this.#saveIssuer(profile, issuer);
       return;
     }
-    const columns = columnsFor({ ...profile, metadata: entry.metadata }, metadata, clock.now());
+    await this.#save(profile, entry, metadata);
+    entry.readAtMs = this.#clock.monotonicMs();
+    if (entry.metadata && hasDrifted(entry.metadata, metadata)) {
+      // The approved document stays in use, with the keys that it names: the keys of the new document may be an
+      // attacker's.
+      await this.#keySets.read(profile, entry);
+      return;
+    }
+    entry.metadata = metadata;
+    this.#cache.keepKeys(profile, entry, keys, entry.readAtMs);
+  }
+
+  async #save(profile: Profile, entry: CachedDocument, metadata: Metadata): Promise<void> {
+    const now = this.#clock.now();
+    const columns = columnsFor({ ...profile, metadata: entry.metadata }, metadata, now);
     const isNews =
       profile.metadata === null ||
       profile.pending ||
       profile.issuerFound ||
       !isSame(profile.metadata, metadata);
     if (isNews && Object.keys(columns).length > 0)
-      await saveDocuments(deps, profile, { ...columns, read_at: clock.now() });
-    else if (clock.now() - (profile.read_at ?? 0) > NOTED_EVERY_MS) await noteReading(deps, profile);
-    entry.readAtMs = clock.monotonicMs();
-    if (entry.metadata && hasDrifted(entry.metadata, metadata)) {
-      // The provider answers, so what an administrator has seen stays in use, keys included: those of the new document may
-      // be somebody else's.
-      await readKeysAlone(profile, entry);
-      return;
-    }
-    entry.metadata = metadata;
-    keepKeys(profile, entry, keys, entry.readAtMs);
+      await saveDocuments(this.#deps, profile, { ...columns, read_at: now });
+    else if (now - (profile.read_at ?? 0) > NOTED_EVERY_MS) await noteReading(this.#deps, profile);
   }
 
-  /** Of a document that was read and cannot be accepted: another issuer is why. */
-  async function noteIssuer(profile: Profile, issuer: string | null): Promise<void> {
+  /** The issuer of a document that was read and cannot be accepted: that it is another issuer is why. */
+  async #saveIssuer(profile: Profile, issuer: string | null): Promise<void> {
     if (issuer === null || issuer === profile.metadata?.issuer || issuer === profile.issuerFound?.issuer)
       return;
-    await saveDocuments(deps, profile, movedTo(issuer, clock.now()));
+    await saveDocuments(this.#deps, profile, movedTo(issuer, this.#clock.now()));
   }
-
-  async function readKeysAlone(profile: Profile, entry: Entry): Promise<void> {
-    if (!entry.metadata) return;
-    const keys = await fetchKeys(sendTo(profile), entry.metadata.jwksUri);
-    if (keys) keepKeys(profile, entry, keys, clock.monotonicMs());
-    else entry.areKeysUnread = true;
-  }
-
-  async function rereadKeys(profile: Profile, by: BroughtBy = "provider"): Promise<void> {
-    const entry = await refresh(profile);
-    await entry.once(`keys ${by}`, async () => {
-      if (ageOf(entry.rereadAtMs[by]) < COOL_DOWN_MS) return;
-      entry.rereadAtMs[by] = clock.monotonicMs();
-      await readKeysAlone(profile, entry);
-    });
-  }
-
-  /** A document from the database may be older than this process; it counts as read when it was accepted. */
-  function usable({ readAtMs, metadata }: Entry): Metadata | undefined {
-    const isUsable = readAtMs === Number.NEGATIVE_INFINITY || ageOf(readAtMs) < STALE_MS;
-    return isUsable ? (metadata ?? undefined) : undefined;
-  }
-
-  return {
-    metadataOf: async (profile) => usable(await refresh(profile)),
-    async metadataAtHand(profile) {
-      const entry = entryOf(profile);
-      const known = entry.readAtMs === Number.NEGATIVE_INFINITY ? undefined : usable(entry);
-      const refreshed = refresh(profile);
-      if (!known) return usable(await refreshed);
-      // Nobody waits for it: what cannot be written now is written after the next reading.
-      refreshed.catch(() => {});
-      return known;
-    },
-    async probe(profile) {
-      const entry = entryOf(profile);
-      await entry.once("read", () => read(profile, entry)).catch(() => {});
-    },
-    async check(profile) {
-      const report = await ask(profile);
-      await keep(profile, entryOf(profile), report);
-      return report;
-    },
-    unreadOf: (profile) => entryOf(profile).unread,
-    areKeysUnread: (profile) => entryOf(profile).areKeysUnread,
-    async keyFor(profile, kid, algorithm, by) {
-      const entry = await refresh(profile);
-      const isUsable = ageOf(entry.keysReadAtMs) < STALE_MS;
-      const key = isUsable ? selectKey(entry.keys, kid, algorithm) : undefined;
-      if (key) return key;
-      await rereadKeys(profile, by);
-      return ageOf(entry.keysReadAtMs) < STALE_MS ? selectKey(entry.keys, kid, algorithm) : undefined;
-    },
-    untilRereadMs(profile, by = "provider") {
-      const { keysReadAtMs, rereadAtMs } = entryOf(profile);
-      return ageOf(keysReadAtMs) < JUST_NOW_MS ? 0 : Math.max(0, COOL_DOWN_MS - ageOf(rereadAtMs[by]));
-    },
-    rereadKeys,
-  };
 }
-
-/** A profile without a document says nothing against one that was read meanwhile. */
-const isStillOf = ({ discoveryUrl, metadata }: Entry, profile: Profile): boolean =>
-  discoveryUrl === profile.discovery_url &&
-  (profile.metadata === null || (metadata !== null && !hasDrifted(metadata, profile.metadata)));

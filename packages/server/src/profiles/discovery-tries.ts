@@ -5,8 +5,8 @@ import type { Clock } from "../lib/clock.ts";
 import { createCap } from "../rate-limit/cap.ts";
 
 /**
- * Saving and checking a profile makes us ask an address of the store's choice. Each store has so many tries, so that nobody
- * can use us to send requests to many hosts.
+ * Saving and checking a profile makes Latchkey send requests to an address of the store's choice. Each store has a
+ * number of tries, so that no store can use Latchkey to send requests to many hosts.
  */
 export type DiscoveryTries = {
   /** Takes one try, or throws 429. */

@@ -39,7 +39,7 @@ describe("drift is", () => {
   });
 });
 
-test("who was sent access tokens is not sent the client secret: of two approved hosts, the other one is drift", () => {
+test("a token endpoint on the host of another approved endpoint is drift: that host must not get the client secret", () => {
   const at = (host: string) => `https://${host}.example/x`;
   const authorizationEndpoint = at("idp");
   const two = { ...known, authorizationEndpoint, jwksUri: at("idp"), tokenEndpoint: at("idp") };
@@ -61,7 +61,7 @@ describe("no drift is", () => {
   });
 });
 
-test("a document that waits for approval waits since it was first found, and another one from now on", () => {
+test("a document waits for approval since it was first found; another document waits from now on", () => {
   const found = { ...known, issuer: "https://other.example" };
   const waiting = { metadata: known, pending: { metadata: found } };
   expect(columnsFor(waiting, { ...found }, 2)).toEqual({});

@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import type { Metadata } from "../openid/discovery.ts";
-import type { Tables } from "../storage/tables.ts";
+import type { ProfileRow } from "./profile.ts";
 
 /**
- * A provider whose issuer or the host of an endpoint is not what an administrator has seen has drifted: its new document
- * waits, and the approved one stays in use. Each endpoint is sent something else, so a host that was approved for one is not
- * for another. Paths, algorithms and the like are taken over as they come.
+ * A provider has drifted when its document names another issuer, or another host of an endpoint, than the approved
+ * document. The new document then waits for an administrator, and the approved document stays in use. Each endpoint is
+ * sent other secrets, so a host that is approved for one endpoint is not approved for another. Paths, algorithms and
+ * the like need no approval.
  */
 
 type Documents = {
@@ -13,33 +14,36 @@ type Documents = {
   pending: { metadata: Metadata } | null;
   issuerFound?: object | null;
 };
-type Columns = Pick<
-  Tables["oidc_profiles"],
+type DocumentColumns = Pick<
+  ProfileRow,
   "metadata" | "pending_metadata" | "pending_since" | "issuer_found" | "issuer_found_at"
 >;
 
-/** What to write when the provider has answered with `found`; nothing when that is what waits already. */
+/** The columns to write when the provider has answered with `found`; none when that document waits already. */
 export function columnsFor(
   { metadata, pending, issuerFound }: Documents,
   found: Metadata,
   nowMs: number,
-): Partial<Columns> {
-  if (!metadata || !hasDrifted(metadata, found)) return accepted(found);
+): Partial<DocumentColumns> {
+  if (!metadata || !hasDrifted(metadata, found)) return acceptedColumns(found);
   if (pending && isSame(pending.metadata, found)) return issuerFound ? UNMOVED : {};
   return { pending_metadata: JSON.stringify(found), pending_since: nowMs, ...UNMOVED };
 }
 
-/** The document is the issuer's own again. */
+/** The document names the approved issuer again. */
 const UNMOVED = { issuer_found: null, issuer_found_at: null };
 
-/** Its document names another issuer, and cannot be accepted: that is shown before a sign-on fails for it. */
+/** The document names another issuer. The profile shows that before a sign-on fails because of it. */
 export const movedTo = (
   issuer: string,
   nowMs: number,
-): Pick<Columns, "issuer_found" | "issuer_found_at"> => ({ issuer_found: issuer, issuer_found_at: nowMs });
+): Pick<DocumentColumns, "issuer_found" | "issuer_found_at"> => ({
+  issuer_found: issuer,
+  issuer_found_at: nowMs,
+});
 
-/** Null: there is no document to go by yet. */
-export const accepted = (metadata: Metadata | null): Columns => ({
+/** Null: no document was accepted yet. */
+export const acceptedColumns = (metadata: Metadata | null): DocumentColumns => ({
   metadata: metadata && JSON.stringify(metadata),
   pending_metadata: null,
   pending_since: null,
@@ -54,27 +58,27 @@ const SHOWN = {
   userinfo_endpoint: "userinfoEndpoint",
 } as const satisfies Record<string, keyof Metadata>;
 
-type Change = { member: string; before: string | null; after: string | null };
+type DocumentChange = { member: string; before: string | null; after: string | null };
 
-/** Each member that is another than before, by its name in the document. */
-export const documentChanges = (known: Metadata | null, found: Metadata): Change[] =>
+/** Each member that has changed, by its name in the document. */
+export const documentChanges = (known: Metadata | null, found: Metadata): DocumentChange[] =>
   Object.entries(SHOWN).flatMap(([member, name]) => {
     const [before, after] = [known?.[name] ?? null, found[name]];
     return before === after ? [] : [{ member, before, after }];
   });
 
-/** Names a document, so that an approval means the one that was shown. */
+/** Names a document, so that an approval is for the document that the administrator was shown. */
 export const digestOf = (metadata: Metadata): string =>
   createHash("sha256").update(JSON.stringify(metadata)).digest("base64url");
 
 export const isSame = (one: Metadata, other: Metadata): boolean =>
   one === other || JSON.stringify(one) === JSON.stringify(other);
 
-/** Mostly it is the same document, of which no address has to be taken apart. */
+/** Nearly always the document is the same: then no URL is parsed. */
 export const hasDrifted = (known: Metadata, found: Metadata): boolean =>
   !isSame(known, found) && approvedOf(known).join(" ") !== approvedOf(found).join(" ");
 
-/** Without a userinfo endpoint it counts as one on the token endpoint's host, which makes the access token it would be sent. */
+/** An absent userinfo endpoint counts as one on the token endpoint's host, which makes the access token. */
 const approvedOf = (metadata: Metadata): string[] => [
   metadata.issuer,
   ...[

@@ -5,12 +5,12 @@ import type { Calls } from "./calls.ts";
 import type { Profile } from "./profile.ts";
 import { presentPending, profileResource } from "./resource.ts";
 
-/** What happens to a profile, as the log tells it. */
+/** The events of a profile. */
 
 type Deps = { calls: Pick<Calls, "healthOf">; clock: Clock };
 type ProfileEvent = Extract<EventType, `oidc_profile.${string}`>;
 
-/** As the back office sees it. */
+/** The profile as the back office sees it. */
 export const shown = (deps: Deps, profile: Profile) =>
   profileResource(deps, { grant: "client_credentials" }, profile);
 
@@ -20,7 +20,7 @@ export const profileEvent = (deps: Deps, type: ProfileEvent, profile: Profile): 
   resource: shown(deps, profile),
 });
 
-/** With the document that waits, or waited, for an administrator: each of its members that is another than before. */
+/** `changes` has each member of the waiting document that differs from the approved one. */
 export const driftEvent = (
   deps: Deps,
   type: "oidc_profile.drift_detected" | "oidc_profile.drift_approved",

@@ -4,25 +4,19 @@ import { show } from "../lib/show.ts";
 import { atMost } from "../storage/at-most.ts";
 import type { Database, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
-import type { FormerIssuer, Profile } from "./profile.ts";
+import type { FormerIssuer, MoveChoice, Profile, ProfileChange } from "./profile.ts";
 
 /**
- * An identity is filed under the issuer that spoke of it, and a member is bound to it. When a provider is called something else from
- * now on, its people would all become new customers, and its members would be let in no more. Whoever changes it says which it shall be: left behind, or carried over because the provider
- * still calls each of them by the same subject. The identities stay where they are; the profile names the former issuer, and
- * whoever looks for an identity looks there, too. So a million are carried over by writing one row.
+ * An identity row names its issuer, and a member is bound to an issuer. When a provider changes its issuer, every
+ * customer would become a new customer, and every member would be locked out. So the administrator decides: leave the
+ * identities behind, or carry them over, because the provider still uses the same subjects. Carrying over writes one
+ * row: the profile names its former issuers, and every search for an identity looks under them, too.
  */
-export type MoveChoice = {
-  /** The profile's own id: carried over. Null: left behind. */
-  adopt_identities_of?: string | null | undefined;
-  /** The profile's name, so that nobody carries over by accident. */
-  confirm?: string | undefined;
-};
 
-/** Up to here people and their tokens are counted; there may be millions. */
+/** Identities and tokens are counted up to this number; there may be millions. */
 export const COUNTED = 10_000;
 
-/** What to write beside the new document; throws where there is somebody to choose for, and no choice. */
+/** The columns beside the new document. Throws when there are identities and the administrator has not chosen. */
 export async function columnsOfMove(
   trx: Trx,
   profile: Profile,
@@ -53,15 +47,16 @@ export async function columnsOfMove(
   return { former_issuers: JSON.stringify(carried) };
 }
 
-/** What the provider was called last. A profile that leads to one which could not be read yet still has the people of before. */
+/** The last known issuer, also while the document at a new discovery URL could not be read yet. */
 export const issuerBefore = ({ metadata, former_issuers: formerIssuers }: Profile): string | undefined =>
   metadata?.issuer ?? formerIssuers.at(-1)?.issuer;
 
-type NewClient = { client_id?: string | undefined };
+type NewClient = Pick<ProfileChange, "client_id">;
 
 /**
- * Under another client of the same issuer a profile goes on with its own people. Those that it has taken over, or that another one
- * takes over from it, are looked for by client (customers/identities/linked.ts), so the one that they came with is kept.
+ * Under another client of the same issuer a profile keeps its own identities. Identities that were taken over, from
+ * this profile or by it, are searched by client (customers/identities/find-linked.ts), so the client before is kept as
+ * well.
  */
 export function columnsOfClient(
   profile: Profile,
@@ -78,7 +73,7 @@ export const withIssuer = (known: readonly FormerIssuer[], added: FormerIssuer):
   added,
 ];
 
-/** One issuer of one profile at a time: for several at once PostgreSQL reads all that the profile, or all others, have. */
+/** A query per issuer and profile: for several at once PostgreSQL would read all identities of a profile. */
 async function countIdentities(trx: Trx, profile: Profile, former: readonly FormerIssuer[]): Promise<number> {
   let total = 0;
   for (const issuer of new Set(former.map((one) => one.issuer)))
@@ -87,7 +82,7 @@ async function countIdentities(trx: Trx, profile: Profile, former: readonly Form
   return Math.min(total, COUNTED);
 }
 
-/** Customers' identities, or, of a profile of the members' realm, the members that it has bound. */
+/** Customers' identities; for a profile of the members' realm, the members that are bound to it. */
 async function countUnder(
   trx: Trx,
   { store_id: storeId, id }: Pick<Profile, "store_id" | "id">,

@@ -8,12 +8,12 @@ import { toIso } from "../lib/clock.ts";
 import { type Check, NONCE_SENT, type RequirementId, requirements } from "../openid/requirements.ts";
 import { atMost } from "../storage/at-most.ts";
 import { statement } from "../storage/statement.ts";
-import type { Database } from "../storage/storage.ts";
+import type { Database, Storage } from "../storage/storage.ts";
 import type { Profile } from "./profile.ts";
 
-/** What a sign-on shows of a requirement: the reasons for which one is refused where it is not met. */
+/** For each requirement, the reasons with which a sign-on fails when the provider misses the requirement. */
 const SHOWN_LIVE: Partial<Record<RequirementId, readonly SignOnReason[]>> = {
-  // Tokens and answers that OpenID Connect does not allow, or that Latchkey does not accept from this provider.
+  // Tokens and answers that OpenID Connect does not allow, or that Latchkey does not accept.
   R1: [
     "response.iss_missing",
     "token.type",
@@ -44,24 +44,20 @@ const SHOWN_LIVE: Partial<Record<RequirementId, readonly SignOnReason[]>> = {
   R9: [],
 };
 
-/** How many sign-ons are looked at: more tell nothing new of a provider. */
+/** The latest sign-ons that are read: more would show nothing new. */
 const LATEST = 500;
 
 /**
- * Completes the doctor's checks with what the latest sign-ons have shown since the profile was last changed: the latest one
- * that worked, and for each requirement the latest that was refused for it. The later of the two counts.
+ * Completes the doctor's checks from the latest sign-ons since the profile was last changed. For each requirement the
+ * later one counts: the latest sign-on that worked, or the latest that failed because of the requirement.
  */
 export async function withLiveEvidence(
   db: Database,
   profile: Profile,
   checks: readonly Check[],
 ): Promise<Check[]> {
-  const latest = await findLatest.all(db, {
-    storeId: profile.store_id,
-    profileId: profile.id,
-    since: profile.updated_at,
-  });
-  const worked = latest.find(({ outcome }) => WORKED.has(outcome));
+  const latest = await latestOf(db, profile);
+  const worked = latest.find(hasWorked);
   const isWithoutNonce =
     worked !== undefined && profile.flow === "direct" && (await cameWithoutNonce(db, profile, worked));
   const judged = checks.map(async (check): Promise<Check> => {
@@ -76,7 +72,7 @@ export async function withLiveEvidence(
       const evidence = `${means} ${compared}${said}${when(refused)}`;
       return { ...check, status: "not_met", evidence, remedy };
     }
-    // Of R1 the document says more than that a sign-on worked.
+    // For R1 the document shows more than a sign-on that worked.
     if (!worked || check.id === "R1") return check;
     if (check.id === "R8" && !isWithoutNonce) return { ...check, evidence: `${NONCE_SENT} ${when(worked)}` };
     return { ...check, status: "met", evidence: `A sign-on has shown it. ${when(worked)}` };
@@ -84,18 +80,24 @@ export async function withLiveEvidence(
   return Promise.all(judged);
 }
 
-/** The checks of the latest sign-on that worked since the profile was last changed. */
-export async function findLatestAccepted(db: Database, profile: Profile): Promise<SignOnCheck[]> {
-  const { store_id: storeId, id: profileId, updated_at: since } = profile;
-  const latest = await findLatest.all(db, { storeId, profileId, since });
-  const worked = latest.find(({ outcome }) => WORKED.has(outcome));
-  return worked ? checksOf(db, profile, worked) : [];
+/** As noted on the profile, else from the latest sign-on's record, for profiles from before the column. */
+export async function algorithmSeen(
+  { storage: { db } }: { storage: Storage },
+  profile: Profile,
+): Promise<string | null> {
+  if (profile.id_token_alg) return profile.id_token_alg;
+  const worked = (await latestOf(db, profile)).find(hasWorked);
+  const checks = worked ? await checksOf(db, profile, worked) : [];
+  return checks.find(({ check }) => check === "id_token.alg")?.found ?? null;
 }
 
-/** These only a live token can show. */
+const latestOf = (db: Database, { store_id: storeId, id: profileId, updated_at: since }: Profile) =>
+  findLatest.all(db, { storeId, profileId, since });
+
+/** Only a live token can show these. */
 const LIVE_ONLY: readonly RequirementId[] = ["R4", "R6", "R7", "R8", "R9"];
 
-/** What one sign-on says of them, and of any other that it has shown not to be met. */
+/** The checks that one sign-on shows: those, and any other requirement that the sign-on has shown to be missed. */
 export const judgeSignOn = (reason: SignOnReason | null): Check[] =>
   judgeAll(reason).filter(({ id, status }) => LIVE_ONLY.includes(id) || status === "not_met");
 
@@ -112,13 +114,13 @@ const judgeAll = (reason: SignOnReason | null): Check[] =>
     return { ...about, status: "not_met", evidence: means, remedy };
   });
 
-/** In the direct flow the request is the storefront's; a token without a nonce shows that there was none in it. */
+/** In the direct flow the storefront makes the request; an ID token without a nonce shows that the request had none. */
 async function cameWithoutNonce(db: Database, profile: Profile, worked: { id: string }): Promise<boolean> {
   const checks = await checksOf(db, profile, worked);
   return checks.some(({ check, found }) => check === "id_token.nonce" && found === "absent");
 }
 
-/** Read of one sign-on alone: they are the larger part of a record. */
+/** Read for one sign-on only: the checks are the larger part of a record. */
 async function checksOf(
   db: Database,
   { store_id: storeId }: Profile,
@@ -133,7 +135,7 @@ async function checksOf(
   return JSON.parse(row?.checks ?? "[]");
 }
 
-/** Both sides of the check that was not passed, where it has them. */
+/** Both sides of the check that failed, where the check has them. */
 function comparedIn(checks: readonly SignOnCheck[], reason: SignOnReason): string {
   const failed = checks.findLast(({ check, passed }) => check === reason && !passed);
   const { expected, found } = failed ?? {};
@@ -142,7 +144,7 @@ function comparedIn(checks: readonly SignOnCheck[], reason: SignOnReason): strin
 
 const ANYBODY = "The redirect back can be written by anybody. ";
 
-/** The provider's own words, where there are some, and how far they can be believed. */
+/** The error that the provider has sent, if any, and how far it can be trusted. */
 function saidIn({ idp_answer }: { idp_answer: string | null }): string {
   if (idp_answer === null) return "";
   const { call, status, error, error_description }: IdpAnswer = JSON.parse(idp_answer);
@@ -156,6 +158,8 @@ function saidIn({ idp_answer }: { idp_answer: string | null }): string {
 
 const WORKED = new Set(["code_issued", "exchanged", "expired", "tested"]);
 
+const hasWorked = ({ outcome }: { outcome: string }): boolean => WORKED.has(outcome);
+
 const findLatest = statement((db, of: { storeId: string; profileId: string; since: number }) =>
   db
     .selectFrom("sign_ons")
@@ -167,9 +171,9 @@ const findLatest = statement((db, of: { storeId: string; profileId: string; sinc
     .limit(atMost(LATEST)),
 );
 
-type Seen = { started_at: number };
+type SeenSignOn = { started_at: number };
 
-const isLater = (one: Seen, other: Seen | undefined): boolean =>
+const isLater = (one: SeenSignOn, other: SeenSignOn | undefined): boolean =>
   other === undefined || one.started_at > other.started_at;
 
-const when = ({ started_at }: Seen): string => `Seen at ${toIso(started_at)}.`;
+const when = ({ started_at }: SeenSignOn): string => `Seen at ${toIso(started_at)}.`;

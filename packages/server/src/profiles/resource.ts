@@ -1,32 +1,33 @@
 import type { Caller } from "../contract/caller.ts";
 import type * as contract from "../contract/oidc-profiles.ts";
-import type { Input, Output } from "../contract/operation.ts";
+import type { Output } from "../contract/operation.ts";
 import { presentPage, presentPageLinks } from "../contract/paging.ts";
 import { isBackOffice } from "../contract/permissions.ts";
 import { type SignOnReason, signOnReasonEntry } from "../contract/sign-on-reasons.ts";
 import { type Clock, toIso } from "../lib/clock.ts";
-import { createKeptText } from "../lib/kept-text.ts";
+import type { Page, Place } from "../lib/condition.ts";
 import { show } from "../lib/show.ts";
 import { hostsOf } from "../openid/discovery.ts";
 import type { Report } from "../openid/doctor.ts";
 import { issuerOf } from "../realms/issuer.ts";
-import type { NewProfile, ProfileChange } from "./administer.ts";
+import type { Adoptable } from "./adopt-identities.ts";
 import type { Calls } from "./calls.ts";
-import { hasSecret } from "./client-secret.ts";
 import { digestOf, documentChanges } from "./drift.ts";
-import type { Profile, ProfileList, ProfileView } from "./profile.ts";
-import { shownHealth } from "./shown-health.ts";
+import type { HealthStatus } from "./health/health-states.ts";
+import { hasSecret, type Profile } from "./profile.ts";
 
-type Where = { publicUrl: string; calls: Pick<Calls, "healthOf">; clock: Clock };
-type Reader = Pick<Caller, "grant">;
-type Answer = Output<typeof contract.getProfile>;
+export type Presenting = { publicUrl: string; calls: Pick<Calls, "healthOf">; clock: Clock };
+export type ProfileAnswer = Output<typeof contract.getProfile>;
+export type ProfileView = Profile & { adoptable?: Adoptable[] };
+export type ProfileList = { profiles: Profile[]; place: Place; page: Page; realmId: string };
+type ProfileReader = Pick<Caller, "grant">;
 
 export const profileResource = (
-  { calls, clock }: Pick<Where, "calls" | "clock">,
-  reader: Reader,
+  deps: Pick<Presenting, "calls" | "clock">,
+  reader: ProfileReader,
   profile: Profile,
-): Answer["data"] => {
-  const health = shownHealth(calls, clock, profile);
+): ProfileAnswer["data"] => {
+  const health = shownHealth(deps, profile);
   return {
     id: profile.id,
     type: "oidc-profile",
@@ -41,7 +42,7 @@ export const profileResource = (
       issuer: profile.metadata?.issuer ?? null,
       endpoint_hosts: profile.metadata ? [...hostsOf(profile.metadata)] : [],
       health: { status: health.status, since: toIso(health.since) },
-      // An implicit token is public: what only administrators may see is left out.
+      // An implicit token is public, so the members for administrators are left out.
       ...(isBackOffice(reader) && {
         has_client_secret: hasSecret(profile),
         has_next_client_secret: profile.sealed_client_secret_next !== null,
@@ -56,34 +57,55 @@ export const profileResource = (
   };
 };
 
-/** Once each, however many clients it had there; the issuer of now may be among them, with another client. */
-const presentFormerIssuers = ({ former_issuers: formerIssuers, metadata }: Profile): string[] => [
-  ...new Set(formerIssuers.map(({ issuer }) => issuer).filter((issuer) => issuer !== metadata?.issuer)),
+/** A document that was read longer ago does not show that its provider is up. Readings are noted every six hours. */
+const KNOWN_FOR_MS = 30 * 3_600_000;
+
+/**
+ * A provider's health as this instance, or with Valkey any instance, has seen it; else as the event log last reported
+ * it; else up if its document was read within the last 30 hours; else unknown.
+ */
+export function shownHealth(
+  { calls, clock }: Pick<Presenting, "calls" | "clock">,
+  { id, enabled, told_health, read_at, updated_at: since, metadata }: Profile,
+): { status: HealthStatus | "unknown"; since: number } {
+  const reportedIll = told_health === "down" || told_health === "degraded" ? told_health : undefined;
+  const seen = calls.healthOf(id, enabled && reportedIll !== undefined);
+  if (seen) return seen;
+  if (reportedIll) return { status: reportedIll, since };
+  // A document from before readings were noted was read when it was accepted.
+  const knownAt = read_at ?? (metadata ? since : null);
+  const isKnown = knownAt !== null && clock.now() - knownAt < KNOWN_FOR_MS;
+  return isKnown ? { status: "up", since } : { status: "unknown", since: knownAt ?? since };
+}
+
+/** Each issuer once, without the current one, which may be among them with another client. */
+const presentFormerIssuers = ({ former_issuers, metadata }: Profile): string[] => [
+  ...new Set(former_issuers.map(({ issuer }) => issuer).filter((issuer) => issuer !== metadata?.issuer)),
 ];
 
 function presentRefusedLogout({
-  refused_logout: refusedLogout,
-}: Profile): Answer["data"]["meta"]["refused_logout"] {
-  if (!refusedLogout) return null;
-  const reason = refusedLogout.reason as SignOnReason;
+  refused_logout: refused,
+}: Profile): ProfileAnswer["data"]["meta"]["refused_logout"] {
+  if (!refused) return null;
+  const reason = refused.reason as SignOnReason;
   const { means, remedy } = signOnReasonEntry(reason);
-  return { at: toIso(refusedLogout.at), reason, means, remedy };
+  return { at: toIso(refused.at), reason, means, remedy };
 }
 
-/** What was found of a provider that an administrator should look at. */
-type Found = Output<typeof contract.checkProfile>["data"]["meta"];
+/** Findings that an administrator should look at. */
+type FoundMeta = Output<typeof contract.checkProfile>["data"]["meta"];
 
-export function presentPending({ metadata, pending }: Profile): Found["pending_change"] {
+export function presentPending({ metadata, pending }: Profile): FoundMeta["pending_change"] {
   if (!pending) return null;
   const changes = documentChanges(metadata, pending.metadata);
   return { since: toIso(pending.since), digest: digestOf(pending.metadata), changes };
 }
 
-const presentIssuerFound = ({ issuerFound }: Profile): Found["issuer_found"] =>
+const presentIssuerFound = ({ issuerFound }: Profile): FoundMeta["issuer_found"] =>
   issuerFound && { issuer: show(issuerFound.issuer), since: toIso(issuerFound.since) };
 
 /** The link has a query already, so that clients can append with `&` whatever the flow is. */
-export function presentLinks({ publicUrl }: Where, profile: Profile): Answer["links"] {
+export function presentLinks({ publicUrl }: { publicUrl: string }, profile: Profile): ProfileAnswer["links"] {
   const { store_id: storeId, realm_id: realmId, id } = profile;
   const signOn = issuerOf({ publicUrl }, storeId, realmId);
   return {
@@ -103,54 +125,35 @@ function directLink({ id, metadata }: Profile): string | null {
   return `${authorizationEndpoint}${authorizationEndpoint.includes("?") ? "&" : "?"}profile=${id}`;
 }
 
-export function presentProfile(where: Where, reader: Reader, profile: ProfileView): Answer {
-  const { meta, ...members } = profileResource(where, reader, profile);
-  const adoptable = profile.adoptable?.map(({ profileId, identities }) => ({
-    profile_id: profileId,
-    identities,
-  }));
+export function presentProfile(deps: Presenting, reader: ProfileReader, profile: ProfileView): ProfileAnswer {
+  const { meta, ...members } = profileResource(deps, reader, profile);
+  const { adoptable } = profile;
   return {
     data: { ...members, meta: { ...meta, ...(adoptable && { adoptable }) } },
-    links: presentLinks(where, profile),
+    links: presentLinks(deps, profile),
   };
 }
 
-/** As the API shows it, but for its health, which only running instances know. */
-export function presentAtRest(where: Omit<Where, "calls">, profile: ProfileView) {
+/** For a command: as the API shows the profile, without the health, which only running instances know. */
+export function presentAtRest(deps: Omit<Presenting, "calls">, profile: ProfileView) {
   const calls = { healthOf: () => undefined };
-  const { data, links } = presentProfile({ ...where, calls }, { grant: "client_credentials" }, profile);
+  const { data, links } = presentProfile({ ...deps, calls }, { grant: "client_credentials" }, profile);
   const { health: _, ...meta } = data.meta;
   return { ...data, meta, links };
 }
 
 export const presentProfileList = (
-  where: Where,
-  reader: Reader,
+  deps: Presenting,
+  reader: ProfileReader,
   { profiles, place, page, realmId }: ProfileList,
 ): Output<typeof contract.listProfiles> => ({
   data: profiles.map((profile) => ({
-    ...profileResource(where, reader, profile),
-    links: presentLinks(where, profile),
+    ...profileResource(deps, reader, profile),
+    links: presentLinks(deps, profile),
   })),
   meta: presentPage(page, place),
-  links: presentPageLinks(
-    `${where.publicUrl}/v2/authentication-realms/${realmId}/oidc-profiles`,
-    page,
-    place,
-  ),
+  links: presentPageLinks(`${deps.publicUrl}/v2/authentication-realms/${realmId}/oidc-profiles`, page, place),
 });
-
-const listText = createKeptText<ProfileList>();
-
-/** As text: a list that comes from memory was written before, for the same kind of reader, unless the health of one of them has changed. */
-export function writeProfileList(where: Where, reader: Reader, list: ProfileList): string {
-  const healths = list.profiles.map((profile) => {
-    const { status, since } = shownHealth(where.calls, where.clock, profile);
-    return `${status} ${since}`;
-  });
-  const besides = `${isBackOffice(reader)} ${healths.join()}`;
-  return listText(list, besides, () => presentProfileList(where, reader, list));
-}
 
 export const presentReportMembers = (
   report: Report,
@@ -172,35 +175,13 @@ export const presentReportMembers = (
 });
 
 export const presentReport = (
-  where: Where,
-  { profile, report }: { profile: Profile; report: Report },
+  deps: { publicUrl: string },
+  profile: Profile,
+  report: Report,
 ): Output<typeof contract.checkProfile> => ({
   data: {
     ...presentReportMembers(report),
     meta: { pending_change: presentPending(profile), issuer_found: presentIssuerFound(profile) },
   },
-  links: presentLinks(where, profile),
-});
-
-export const toNewProfile = (body: Input<typeof contract.createProfile>["body"]): NewProfile =>
-  toProfileChange(body) as NewProfile;
-
-export const toProfileChange = ({ data }: Input<typeof contract.updateProfile>["body"]): ProfileChange => ({
-  name: data.name,
-  discovery_url: data.discovery_url,
-  client_id: data.client_id,
-  client_secret: data.client_secret,
-  client_secret_next: data.client_secret_next,
-  enabled: data.enabled,
-  flow: data.flow,
-  provisioning: data.provisioning,
-  propagate_logout: data.propagate_logout,
-  adopt_identities_of: data.adopt_identities_of,
-  confirm: data.confirm,
-});
-
-export const toApproval = ({ data }: Input<typeof contract.approveDrift>["body"]) => ({
-  digest: data.digest,
-  adopt_identities_of: data.adopt_identities_of,
-  confirm: data.confirm,
+  links: presentLinks(deps, profile),
 });

@@ -2,34 +2,29 @@ import { byService } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { Tables } from "../storage/tables.ts";
 import { touchStore } from "../stores/store.ts";
 import type { Calls } from "./calls.ts";
 import { driftEvent } from "./events.ts";
-import { type Profile, profileOf } from "./profile.ts";
+import { type Profile, type ProfileColumns, profileOf } from "./profile.ts";
 
-type Documents = Partial<
-  Pick<
-    Tables["oidc_profiles"],
-    | "metadata"
-    | "pending_metadata"
-    | "pending_since"
-    | "issuer_found"
-    | "issuer_found_at"
-    | "read_at"
-    | "id_token_alg"
-  >
+type FoundColumns = Pick<
+  ProfileColumns,
+  | "metadata"
+  | "pending_metadata"
+  | "pending_since"
+  | "issuer_found"
+  | "issuer_found_at"
+  | "read_at"
+  | "id_token_alg"
 >;
 
+type Deps = { storage: Storage; clock: Clock; calls: Pick<Calls, "healthOf"> };
+
 /**
- * Keeps what discovery found, or an ID token showed, while the address and the document that we went by are still the same: a move or an approval wins.
- * That another document waits is told once, by whichever instance is the first to find it.
+ * Stores what discovery or an ID token has shown, if discovery URL and approved document are still the same: a move or
+ * an approval in the meantime wins. The first instance that finds a drift writes its event; the others write none.
  */
-export async function saveDocuments(
-  deps: { storage: Storage; clock: Clock; calls: Pick<Calls, "healthOf"> },
-  profile: Profile,
-  columns: Documents,
-): Promise<void> {
+export async function saveDocuments(deps: Deps, profile: Profile, columns: FoundColumns): Promise<void> {
   await deps.storage.transact(async (trx) => {
     await touchStore(trx, profile.store_id);
     let saving = trx
@@ -44,13 +39,21 @@ export async function saveDocuments(
     if (issuer) saving = saving.where("issuer_found", "is distinct from", issuer);
     const row = await saving.returningAll().executeTakeFirst();
     if (!row || !(pending || issuer)) return;
-    const happened = driftEvent(deps, "oidc_profile.drift_detected", profile, profileOf(row));
-    await noteEvents(trx, deps, byService(profile.store_id), [happened]);
+    const event = driftEvent(deps, "oidc_profile.drift_detected", profile, profileOf(row));
+    await noteEvents(trx, deps, byService(profile.store_id), [event]);
   });
   deps.storage.changes.announce(profile.store_id);
 }
 
-/** That it was read, and was the same. */
+/**
+ * The algorithm of an ID token that was accepted. A provider lists what it can do for any client; only an ID token
+ * shows the algorithm for this client. Writes at the first ID token, and when the provider changes its algorithm.
+ */
+export async function noteAlgorithm(deps: Deps, profile: Profile, algorithm: string): Promise<void> {
+  if (profile.id_token_alg !== algorithm) await saveDocuments(deps, profile, { id_token_alg: algorithm });
+}
+
+/** The document was read and has not changed. */
 export async function noteReading(
   { storage, clock }: { storage: Storage; clock: Clock },
   { store_id: storeId, id }: Profile,
@@ -61,6 +64,6 @@ export async function noteReading(
     .where("store_id", "=", storeId)
     .where("id", "=", id)
     .execute();
-  // So that it is not noted again. Other instances may know it later, and note it once more.
+  // So that this instance does not write it again. Other instances may learn of it later, and write it once more.
   storage.changes.announce(storeId);
 }

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { createScript, type Script } from "../counters/script.ts";
 
 /**
- * Lua that finds the functions of bucket.lua, and the given constants, before it. It is read when it is first needed, which
- * is never without Valkey.
+ * Makes a script whose Lua follows the functions of bucket.lua and the given constants. The file is read at first use,
+ * so never without Valkey.
  */
 export function bucketScript(file: URL, constants = ""): () => Script {
   let script: Script | undefined;

@@ -4,36 +4,36 @@ import { type Bucket, draw, fill, fullBucket, isFull, resize, secondsUntilToken 
 import { bucketScript } from "./bucket-script.ts";
 
 /**
- * At most so much from each key: a source address, or a store. Where there is Valkey it is asked, so that all instances
- * count together; while it is away each gives its part. What Valkey lets in is drawn from this instance's part as well, and
- * what that part has left replaces a bucket that Valkey has lost: a source that has used its bucket up does not get a full
- * one from an outage or a flush.
+ * Limits each key, which is a source address or a store. With Valkey all instances count together; without an answer
+ * each instance gives its part. A request that Valkey allows also draws on this instance's part, and when Valkey has
+ * lost a bucket, the rest of that part replaces it. So an outage or a flush gives no full bucket to a source that has
+ * used up its own.
  */
 export type Cap = {
-  /** Takes one. Where there is none: how many seconds until there is. */
+  /** Takes one. Returns the seconds until there is one, when there is none. */
   take(key: string): Promise<number | undefined>;
   sweep(): void;
   size(): number;
 };
 
-/** `name` tells one cap from another that has the same keys. */
+/** `name` separates caps that have the same keys. */
 type CapRate = { name: string; rate: number; burst: number };
 type Deps = { clock: Clock; valkey?: Pick<Valkey, "run" | "instances"> | undefined };
 
 /**
- * What comes without a good token, by source address: token requests, and whatever was refused with 401. It is kept apart
- * from the stores' limits, so that guessing uses up nobody's quota and tells nothing of anybody's traffic.
+ * Requests without a valid token, by source address: token requests, and requests refused with 401. They do not count
+ * against the stores' limits, so guessing uses up no store's quota and reveals nothing about its traffic.
  */
 export const ANONYMOUS = { name: "anonymous", rate: 100, burst: 200 } as const satisfies CapRate;
 const MAX_KEYS = 100_000;
-/** The same promise for all who are let in: making one costs more than the decision. */
+/** One shared promise for all allowed requests, because making a promise costs more than the decision. */
 const AT_ONCE = Promise.resolve(undefined);
 
 export function createCap({ clock, valkey }: Deps, { name, rate, burst }: CapRate): Cap {
   const buckets = new Map<string, Bucket>();
   const partsOf = () => valkey?.instances() ?? 1;
 
-  /** All of the key's allowance, or this instance's part of it. */
+  /** The key's whole allowance, or this instance's part of it. */
   function ownBucket(key: string, nowMs: number): Bucket {
     const parts = partsOf();
     const known = buckets.get(key);

@@ -1,14 +1,14 @@
 import { give, newShare, type Share, standing } from "./fair-share.ts";
 
 /**
- * Who draws in a key's name: the program that holds its secret, and the public, that is, everybody else, since an implicit
- * token is for whoever knows the client id. The public is told apart by source address.
+ * The claimants of a key: the program that holds its secret, and the public, because everyone who knows the client id
+ * can get an implicit token. The public's sources are told apart by address.
  */
 export type PoolClaims = { program: Share; public: Public | undefined };
 
 type Public = { share: Share; most: Share; sources: Map<string, Share> };
 
-/** More sources of one key than this are not remembered at once: who was served longest ago is forgotten first. */
+/** The most sources of one key in memory; the source served longest ago is forgotten first. */
 export const MAX_SOURCES = 1000;
 
 export const newClaims = (): PoolClaims => ({ program: newShare(), public: undefined });
@@ -28,7 +28,7 @@ export function standingOfSource(
   return share ? standing(share, most, nowMs, memory) : 0;
 }
 
-/** Only what is served is remembered, so that the store's limit also limits how fast this grows. */
+/** Only served requests are remembered, so the store's limit also limits how fast this grows. */
 export function giveToSource(claims: PoolClaims, source: string, nowMs: number, memory: number): void {
   const { sources, most } = publicOf(claims);
   const share = sources.get(source) ?? newShare();
@@ -38,7 +38,7 @@ export function giveToSource(claims: PoolClaims, source: string, nowMs: number, 
   give(share, most, nowMs, memory);
 }
 
-/** Forgets sources that have no say any more. They stand in the order in which they were last served. */
+/** Forgets sources whose share has faded. They are in the order in which they were last served. */
 export function sweepSources(claims: PoolClaims, untilMs: number): void {
   for (const [source, { atMs }] of claims.public?.sources ?? []) {
     if (atMs > untilMs) return;

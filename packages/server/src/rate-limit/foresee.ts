@@ -1,13 +1,13 @@
 import type { Plan } from "./plan.ts";
 
-/** What each key asked for in one second. */
+/** The requests of each key in one second. */
 type SecondOfUse = ReadonlyMap<string, number>;
 
 /**
- * How many requests of each key a plan would have refused in one second, taken by itself: a key uses its floor, what is
- * left over competes for the shared pool, and the pool is dealt evenly (nobody gets more than it asked for, and what
- * one leaves goes to the others). The live limiter knows no second boundaries: where two busy seconds meet it may refuse
- * more, after a quiet one less.
+ * How many requests of each key a plan would have refused in one second, taken alone. A key uses its floor; the rest
+ * competes for the shared pool, which is dealt evenly: no key gets more than it requested, and unused parts go to the
+ * others. The live limiter has no second boundaries: where two busy seconds meet it may refuse more, after a quiet one
+ * less.
  */
 export function refusedIn(asked: SecondOfUse, plan: Plan): { keyId: string; refused: number }[] {
   const wanting: { keyId: string; over: number }[] = [];
@@ -18,7 +18,7 @@ export function refusedIn(asked: SecondOfUse, plan: Plan): { keyId: string; refu
   return deal(plan.shared, wanting).filter(({ refused }) => refused > 0);
 }
 
-/** Deals `pool` out, smallest wish first: each gets its wish or an even part of what is left. */
+/** Deals out `pool`, smallest request first: each key gets its request or an even part of the rest. */
 function deal(
   pool: number,
   wanting: { keyId: string; over: number }[],

@@ -5,24 +5,24 @@ import type { Valkey } from "../counters/valkey.ts";
 import type { Clock } from "../lib/clock.ts";
 
 /**
- * At most so many uses in any hour, exactly: the time of each use is kept for an hour. A bucket that fills up again (cap.ts) would
- * let in twice as many in its first hour.
+ * Limits uses within any hour, exactly: the time of each use is kept for an hour. A bucket that refills (cap.ts) would
+ * allow twice as many in its first hour.
  *
- * Where there is Valkey, it counts for all instances together. While Valkey is away each instance lets in its part, and counts in
- * that part what Valkey has let in here: in an hour with outages all instances together let in twice as many at most.
+ * With Valkey all instances count together. Without an answer each instance allows its part, in which it counts the
+ * uses that Valkey allowed here. In an hour with outages all instances together allow at most twice the limit.
  */
 export type HourlyCap = {
-  /** Notes one use in all counters, or in none of them. */
+  /** Notes one use in all counters, or in none. */
   take(slot: string, counters: readonly Counter[]): Promise<Use | FullCounter>;
   sweep(): void;
   size(): number;
 };
 
-/** `key` is unique in its slot. A slot lives on one server of a cluster. */
+/** `key` is unique in its slot. A slot is on one server of a cluster. */
 type Counter = { key: string; most: number };
-/** `giveBack`: the use did not come about. */
+/** `giveBack` takes the use out again, when it did not happen. */
 type Use = { giveBack(): Promise<void> };
-/** `key` names the counter that was full, the one with the longest wait. */
+/** `key` names the full counter with the longest wait. */
 type FullCounter = { key: string; retryAfterSeconds: number };
 type Deps = { clock: Clock; valkey?: Pick<Valkey, "run" | "instances"> | undefined };
 
@@ -30,10 +30,10 @@ const HOUR_MS = 3_600_000;
 const MAX_COUNTERS = 100_000;
 
 export function createHourlyCap({ clock, valkey }: Deps): HourlyCap {
-  /** By slot and key: the times of the last hour's uses, the oldest first. */
+  /** By slot and key: the times of the uses in the last hour, oldest first. */
   const uses = new Map<string, number[]>();
 
-  /** The oldest use that leaves no room for another, and how long it still does. */
+  /** The oldest use that leaves no room for another, and for how long. */
   function fullest(slot: string, counters: readonly Counter[]): FullCounter | undefined {
     const nowMs = clock.monotonicMs();
     let found: FullCounter | undefined;
@@ -73,7 +73,7 @@ export function createHourlyCap({ clock, valkey }: Deps): HourlyCap {
   });
 
   async function take(slot: string, counters: readonly Counter[]): Promise<Use | FullCounter> {
-    // What this instance has let in alone Valkey does not know.
+    // Valkey does not know the uses that this instance allowed alone.
     const full = fullest(slot, counters);
     if (full) return full;
     const id = randomUUID();
@@ -104,7 +104,7 @@ export function createHourlyCap({ clock, valkey }: Deps): HourlyCap {
   };
 }
 
-/** Drops what is older than an hour from the list itself. */
+/** Removes uses older than an hour from the list itself. */
 function recent(times: number[] | undefined, nowMs: number): number[] | undefined {
   const first = times?.findIndex((atMs) => atMs > nowMs - HOUR_MS) ?? 0;
   times?.splice(0, first < 0 ? times.length : first);

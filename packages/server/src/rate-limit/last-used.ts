@@ -4,13 +4,13 @@ import type { Clock } from "../lib/clock.ts";
 import type { Storage } from "../storage/storage.ts";
 
 /**
- * When each key, and each secret, was last used. Requests only leave a note in memory; one writer takes the notes to
- * the database once a second, and a time there only ever moves forward, whichever instance is late.
+ * When each key and secret was last used. Requests note the time in memory, and one writer stores the notes once a
+ * second. A stored time only moves forward, even when an instance is late.
  */
 export type LastUsed = {
   noteKey(storeId: string, keyId: string): void;
   noteSecret(storeId: string, secretId: string): void;
-  /** Writes what was noted. A write that fails keeps its notes for the next one. */
+  /** Stores the notes. A write that fails keeps them for the next one. */
   flush(): Promise<void>;
 };
 
@@ -31,14 +31,14 @@ export function createLastUsed({ storage, clock }: { storage: Storage; clock: Cl
   async function flushTable(table: Table): Promise<void> {
     const taken = notes[table];
     notes[table] = new Map();
-    // In id order, so that two instances that write the same rows never wait for each other in a circle.
+    // In the order of ids, so that two instances that write the same rows cannot deadlock.
     const entries = [...taken].sort(([a], [b]) => (a < b ? -1 : 1));
     try {
       for (let from = 0; from < entries.length; from += BATCH) {
         const batch = entries.slice(from, from + BATCH);
         await write(storage, table, batch);
         for (const [id] of batch) taken.delete(id);
-        // On SQLite nothing above has waited for anything, so others have had no turn.
+        // On SQLite the statements above have waited for nothing, so this lets other requests run.
         await setImmediate();
       }
     } catch (error) {
@@ -67,7 +67,7 @@ async function write(
   const rows = batch.map(
     ([id, { storeId, at }]) => sql`(cast(${storeId} as text), cast(${id} as text), cast(${at} as bigint))`,
   );
-  // "in" says it a second time for SQLite, which would otherwise read the whole table and look each row up among the used.
+  // A redundant `in` for SQLite, which would otherwise read the whole table and look up each row.
   await sql`
     with used (store_id, id, used_at) as (values ${sql.join(rows)})
     update ${sql.table(table)} set last_used_at = used.used_at from used

@@ -3,32 +3,32 @@ import { newClaims, type PoolClaims } from "./claims.ts";
 import { capacityOf, newShare, type Share } from "./fair-share.ts";
 import { ADMINISTRATION_FLOOR } from "./plan.ts";
 
-/** The limits of a store, and what a key has reserved of them. */
+/** The limits of a store, and the reservation of a key. */
 export type KeyAllowance = {
-  /** The store's revision that these figures belong to: older ones never replace newer ones. */
+  /** The store's revision of these figures. Figures of an older revision never replace them. */
   revision: number;
   rateLimit: number;
   totalReserved: number;
   reserved: number;
 };
 
-/** What the limiter of one instance has in memory of a store and its keys. */
+/** The limiter's state of a store and its keys, in this instance's memory. */
 export type KeyState = {
-  /** The one copy of its id that the log of use refers to: each request brings a new one. */
+  /** One copy of the id, which the log of use refers to; each request brings a new string. */
   id: string;
   floor: Bucket | undefined;
   claims: PoolClaims;
   second: number;
   asked: number;
   refused: number;
-  /** How many of those are in the log already. */
+  /** How many of those the log has already. */
   logged: { asked: number; refused: number };
 };
 
 export type StoreState = {
   revision: number;
   pool: Bucket;
-  /** The largest share that anybody has had of the pool. */
+  /** The largest share of the pool among all claimants. */
   most: Share;
   administration: Bucket;
   keys: Map<string, KeyState>;
@@ -58,11 +58,11 @@ export function storeOf(
   return store;
 }
 
-/** The same limits, and another part of them for this instance: shared-limiter.ts. */
+/** The same limits with another part of them for this instance (shared-limiter.ts). */
 const isDividedAnew = (store: StoreState, { revision }: KeyAllowance, shared: number): boolean =>
   revision === store.revision && shared !== store.pool.rate;
 
-/** When the change came is not known here: what rises counts as risen since somebody last asked. */
+/** The time of the change is unknown here, so an increase counts from the last call. */
 function changeRate(bucket: Bucket, rate: number, nowMs: number): void {
   if (rate < bucket.rate) fill(bucket, nowMs);
   resize(bucket, rate, capacityOf(rate));

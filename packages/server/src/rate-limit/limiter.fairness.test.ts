@@ -3,7 +3,9 @@ import { describe, expect, test } from "vitest";
 import { handClock } from "../../test/support/clock.ts";
 import { describeLimiters, type MakeLimiter } from "../../test/support/limiters.ts";
 
-/** Somebody who asks about once every `everyMs` from `firstMs` on: a key's program, or a source of the one public key. */
+/**
+ * Somebody who asks about once every `everyMs` from `firstMs` on: a key's program, or a source of the one public key.
+ */
 type Pace = { keyId: string; source: string | undefined; firstMs: number; everyMs: number };
 type Rates = { floor: number; pool: number };
 
@@ -62,7 +64,10 @@ function irregular(seed: number): () => number {
   };
 }
 
-/** The same rules hold between keys that share a pool, between sources that share a pool, and between sources in a floor. */
+/**
+ * The same rules hold between keys that share a pool, between sources that share a pool, and between sources in a
+ * floor.
+ */
 const rivals: [string, (rate: number) => Rates, typeof program][] = [
   ["keys in a pool", (rate) => ({ floor: 0, pool: rate }), program],
   ["sources in a pool", (rate) => ({ floor: 0, pool: rate }), source],
@@ -86,7 +91,8 @@ describeLimiters((makeLimiter, runs) => {
   const play = (...how: Play) => playOn(makeLimiter, ...how);
 
   describe.each(rivals)("%s: n of them share what gives each at least five a second", (_, rates, rival) => {
-    // Two of them within the time of one token find one between them: the second is refused, which is not fair and is still so.
+    // Two of them within the time of one token find one between them: the second is refused, which is not fair and is
+    // still so.
     test("who asks evenly for a third of its n-th part is never refused, whatever the others ask for, unless another such one has just asked", async () => {
       await fc.assert(
         fc.asyncProperty(crowd, async ({ n, rate, everyMs, quiet, firstMs, moreMs, apart }) => {

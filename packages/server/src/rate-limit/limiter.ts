@@ -13,15 +13,15 @@ import type { UseLog } from "./use-log.ts";
  *     shared    what nobody has reserved
  *     admin     two a second for administration, when all else is used up
  *
- * Floor and pool hold a second's worth and a reserve of a fifth on top, which decides who goes first when they are short
- * (fair-share.ts). In a floor that is the program that holds the key's secret, then of the public's sources those who
- * have had least. In the pool every key's program and every key's public stand side by side, and whoever has had least
- * goes first; within a public its sources likewise.
+ * Floor and pool hold a second's worth and a reserve of a fifth on top, which decides who goes first when they are
+ * short (fair-share.ts). In a floor that is the program that holds the key's secret, then of the public's sources those
+ * who have had least. In the pool every key's program and every key's public stand side by side, and whoever has had
+ * least goes first; within a public its sources likewise.
  */
 export type Draw = {
   storeId: string;
   keyId: string;
-  /** The address that an implicit token came from; `undefined`: the request came from the program that has the secret. */
+  /** The address of an implicit token's request; `undefined` for the program with the secret. */
   source: string | undefined;
   allowance: KeyAllowance;
   administration: boolean;
@@ -29,7 +29,7 @@ export type Draw = {
 
 type BucketName = "reserved" | "shared" | "administration";
 
-/** What a key has, and what is left of it for this caller: never more than the quota, so that nobody is invited to more. */
+/** A key's quota and the rest of it for this caller. The rest never exceeds the quota. */
 export type Left = {
   reserved: { quota: number; left: number };
   shared: { quota: number; left: number };
@@ -41,27 +41,27 @@ export type LimiterDecision = Left & { allowed: boolean; bucket: BucketName; ret
 
 export type Limiter = {
   take(draw: Draw): LimiterDecision | Promise<LimiterDecision>;
-  /** The same figures without drawing anything. */
+  /** The same figures without taking a token. */
   look(draw: Draw): Left | Promise<Left>;
-  /** Hands the use so far to the log, so that a reader of the log sees it all. */
+  /** Adds the use so far to the log, so that a reader sees all of it. */
   settle(storeId: string): Promise<void>;
-  /** Forgets keys and stores whose buckets are full again: they are no different from ones never seen. */
+  /** Forgets keys and stores with full buckets, which equal new ones. */
   sweep(): Promise<void>;
   size(): { stores: number; keys: number; sources: number };
 };
 
-/** Tokens that there are in the buckets of a store and a key, part of one included. */
+/** The tokens in the buckets of a store and a key, fractions included. */
 type Tokens = { floor: number; pool: number };
 
-/** The limiter of one instance, which need not wait for anybody. */
+/** The limiter of one instance, which decides without waiting. */
 type OwnLimiter = Omit<Limiter, "take" | "look"> & {
   take(draw: Draw): LimiterDecision;
   look(draw: Draw): Left;
-  /** Goes on from what is left in buckets that all instances share. */
+  /** Continues from the levels of the shared buckets. */
   goOnFrom(draw: Draw, tokens: Tokens): void;
 };
 
-/** What this caller must leave in each bucket for those who have had less. */
+/** The tokens that this caller must leave in each bucket. */
 type Leaving = { floor: number; pool: number };
 
 const IDLE_AFTER_MS = 10_000;
@@ -130,7 +130,7 @@ export function createLimiter({ clock, useLog }: { clock: Clock; useLog: UseLog 
         store.keys.delete(keyId);
       }
       fill(store.pool, nowMs);
-      // What administration has of its own is full after a second in which no key asks.
+      // The administration bucket is full after a second without its requests.
       if (store.keys.size === 0 && isFull(store.pool)) stores.delete(storeId);
     }
   }
@@ -178,7 +178,7 @@ function handOver(useLog: UseLog, storeId: string, key: KeyState): void {
 const sourceMemoryMs = (store: StoreState, key: KeyState): number =>
   memoryMs(store.pool.rate + (key.floor?.rate ?? 0));
 
-/** While a bucket has more than its reserve, nobody's standing matters: the reserve is left by itself. */
+/** Fast path: above the reserve, fairness changes nothing, so standings are not computed. */
 function leavingOf(store: StoreState, key: KeyState, source: string | undefined, nowMs: number): Leaving {
   const { pool, most } = store;
   const { floor, claims } = key;
@@ -214,7 +214,7 @@ function leftIn(bucket: Bucket, leaving: number, nowMs: number): { quota: number
   return { quota: bucket.rate, left: Math.min(bucket.rate, left) };
 }
 
-/** Never before the end of the window that the policy names (one second); a minute where nothing ever comes. */
+/** At least the end of the window that the policy names, one second; a minute if no token ever comes. */
 function untilServed(store: StoreState, key: KeyState, leave: Leaving, administration: boolean): number {
   return Math.min(
     secondsUntilToken(store.pool, leave.pool) ?? 60,

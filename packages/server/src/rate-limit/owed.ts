@@ -2,18 +2,18 @@ import type { Clock } from "../lib/clock.ts";
 import type { KeyAllowance } from "./limiter-state.ts";
 
 /**
- * What this instance has let in while it could not ask: it is drawn from the shared buckets when they can be asked again. Without that,
- * what flows into the shared buckets meanwhile would be given twice.
+ * Requests that this instance allowed while Valkey did not answer. They are drawn from the shared buckets when Valkey
+ * answers again; otherwise the inflow of that time would be given twice.
  */
 type Owed = {
-  /** How long the buckets have been full in all, as each answer says. */
+  /** For how long the buckets have been full in all, from each answer. */
   seen(storeId: string, keyId: string, full: FullMs): void;
-  /** One request was let in, from the key's floor or from the pool. */
+  /** Notes one allowed request, from the key's floor or from the pool. */
   note(storeId: string, keyId: string, allowance: KeyAllowance, from: "floor" | "pool"): void;
   isAny(): boolean;
-  /** All that is owed; nothing is owed any more. */
+  /** Returns the whole debt and clears it. */
   takeAll(): Debt[];
-  /** A debt that could not be handed in. */
+  /** Takes back a debt that could not be handed in. */
   putBack(debt: Debt): void;
   sweep(): void;
 };
@@ -21,7 +21,7 @@ type Owed = {
 /** In milliseconds. */
 type FullMs = { floor: number; pool: number };
 
-/** Requests of a key's floor and of its store's pool: all of a store's pool is in one of its debts. */
+/** Requests from a key's floor and from its store's pool. One of a store's debts has the whole pool. */
 export type Debt = {
   storeId: string;
   keyId: string;
@@ -38,12 +38,15 @@ type StoreDebt = {
   fullMs: number;
   owed: number;
   owesFromMs: number;
-  /** Who was let in last. */
+  /** The key that was served last. */
   last: string | undefined;
   keys: Map<string, KeyDebt>;
 };
 
-/** A store that was not seen for so long is forgotten: what flowed into its buckets while this instance was away counts as spilled. */
+/**
+ * A store without requests for this long is forgotten; the inflow of its buckets during the outage counts as
+ * overflowed.
+ */
 const FORGOTTEN_AFTER_MS = 60_000;
 
 export function createOwed({ clock }: { clock: Clock }): Owed {
@@ -79,7 +82,7 @@ export function createOwed({ clock }: { clock: Clock }): Owed {
 
   return {
     seen(storeId, keyId, full) {
-      // What is owed is measured from before it was let in.
+      // The debt is measured from before the request was allowed.
       if (owing.has(storeId)) return;
       const store = storeOf(storeId);
       store.fullMs = full.pool;
@@ -98,7 +101,8 @@ export function createOwed({ clock }: { clock: Clock }): Owed {
       return all;
     },
     putBack({ storeId, keyId, allowance, pool, awayMs }) {
-      // It may have arrived, and only the answer was late: a floor must not be drawn from twice.
+      // The draw may have arrived and only its answer was late, so it is not repeated: a floor must not be drawn from
+      // twice.
       owe(storeId, keyId, allowance, { floor: 0, pool }, clock.monotonicMs() - awayMs);
     },
     sweep() {

@@ -1,13 +1,13 @@
 /**
- * How a store's rate limit is shared out, in requests per second. Each key has its floor, which is its reservation and
- * is never lent to anybody; what is not reserved is shared by all keys, those with a floor included.
+ * How a store's rate limit is divided, in requests per second. Each key has its floor, which is its reservation and is
+ * never lent. All keys share the rest, those with a floor included.
  */
 type Reservation = { keyId: string; reserved: number };
 export type Plan = { floors: ReadonlyMap<string, number>; shared: number };
 
 /**
- * Administration (keys, the store's limit) has a small floor of its own, on top of the store's limit, so that a store
- * that has reserved everything can still be administered.
+ * Administration of keys and limits has a small floor of its own above the store's limit, so that a store that has
+ * reserved everything can still be administered.
  */
 export const ADMINISTRATION_FLOOR = 2;
 

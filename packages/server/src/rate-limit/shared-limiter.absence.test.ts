@@ -10,7 +10,10 @@ import { createUseLog } from "./use-log.ts";
 
 const INSTANCES = 3;
 
-/** An instance whose way to Valkey the test has in hand. `late`: it asks once more, is heard, and the answer comes too late. */
+/**
+ * An instance whose way to Valkey the test has in hand. `late`: it asks once more, is heard, and the answer comes too
+ * late.
+ */
 type Way = "there" | "away" | "late";
 type Instance = { limiter: Limiter; set(way: Way): void };
 

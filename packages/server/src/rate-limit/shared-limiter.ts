@@ -14,10 +14,11 @@ type Deps = {
 };
 
 /**
- * Decides as limiter.ts does, for all instances together: exactly, in Valkey, by the same rules written in Lua. While Valkey
- * is away this instance decides alone. Reservations are then kept whole, so that nobody within one is refused wherever the
- * balancer sends it; of what is shared this instance gives its part. Its buckets go on from what Valkey has said was left, and what it
- * lets in alone is drawn from Valkey's buckets when Valkey is back: however often Valkey is away, nothing is given anew.
+ * Decides as limiter.ts does, for all instances together and exactly: the same rules, written in Lua, in Valkey. While
+ * Valkey does not answer, this instance decides alone: it keeps reservations whole, so a request within its reservation
+ * is never refused wherever the balancer sends it, and gives its part of the shared pool. Its buckets continue from
+ * Valkey's last levels, and requests allowed alone are drawn from Valkey's buckets afterwards, so outages add no
+ * tokens.
  */
 export function createSharedLimiter({ valkey, clock, useLog }: Deps): Limiter {
   const alone = createLimiter({ clock, useLog });
@@ -43,7 +44,7 @@ export function createSharedLimiter({ valkey, clock, useLog }: Deps): Limiter {
     owed.seen(draw.storeId, draw.keyId, { floor: floorFull, pool: poolFull });
   }
 
-  /** `isSent`: Valkey was asked, and may have drawn the request from a floor already, which must not be drawn from twice. */
+  /** `isSent`: Valkey received the call and may have drawn on a floor already, which must not be drawn from twice. */
   function takeAlone(draw: Draw, isSent: boolean): LimiterDecision {
     const decision = alone.take(partOf(draw));
     const { allowed, bucket } = decision;
@@ -90,7 +91,7 @@ export function createSharedLimiter({ valkey, clock, useLog }: Deps): Limiter {
   };
 }
 
-/** As limiter.lua has it: the decision, then how the buckets are. */
+/** The answer of limiter.lua: the decision, then the levels of the buckets. */
 type ScriptDecision = [number, number, number, number, number, number, number, number];
 type ScriptBuckets = [number, number, number, number];
 type ScriptAnswer = [...ScriptDecision, ...ScriptBuckets];
@@ -131,7 +132,7 @@ function decisionOf([
   };
 }
 
-/** One part of what is shared, at least one request a second where there is anything. */
+/** This instance's part of the shared pool, at least one request a second if there is any. */
 function part(allowance: KeyAllowance, instances: number): KeyAllowance {
   const shared = allowance.rateLimit - allowance.totalReserved;
   const own = Math.min(shared, Math.max(1, Math.floor(shared / instances)));

@@ -5,23 +5,23 @@ import { type OwnUseLog, USE_LOG_SECONDS, type UseLog, type Uses } from "./use-l
 
 type Deps = { valkey: Pick<Valkey, "run" | "isAway">; clock: Clock; own: OwnUseLog };
 
-/** What a store's keys asked of this instance in one second of its monotonic clock. */
+/** The requests of a store's keys at this instance, in one second of its monotonic clock. */
 type Second = { second: number; byKey: Map<string, { asked: number; refused: number }> };
 
-/** More keys of a store than this are not written down for a minute, so that a store's hour has a ceiling. */
+/** The most keys of a store that are stored per minute, so that an hour has a ceiling. */
 const MAX_KEYS = 1000;
 const KEYS_AT_A_TIME = 100;
 const STORES_AT_A_TIME = 50;
 const MINUTES = USE_LOG_SECONDS / 60;
 
 /**
- * The log of use of all instances. Each counts for itself and adds to Valkey once a second, so that no request has to; there
- * a store's minute is one hash, for each key the seconds in which it asked and how often. What is added while Valkey is away
- * stays in this instance's own log, which then also answers.
+ * The log of use of all instances. Each counts for itself and adds to Valkey once a second, so requests do not wait. In
+ * Valkey a minute of a store is one hash: for each key its seconds and counts. Additions that Valkey misses stay in
+ * this instance's own log, which then also answers.
  */
 export function createSharedUseLog({ valkey, clock, own }: Deps): UseLog {
   const current = new Map<string, Second>();
-  /** How many seconds the time of day is ahead of our monotonic clock: instances have only the former in common. */
+  /** By how many seconds the time of day is ahead of the monotonic clock. Instances share only the time of day. */
   const aheadSeconds = () => Math.round((clock.now() - clock.monotonicMs()) / 1000);
 
   function add(storeId: string, keyId: string, second: number, asked: number, refused = 0): void {
@@ -42,18 +42,19 @@ export function createSharedUseLog({ valkey, clock, own }: Deps): UseLog {
       .map(([keyId, { asked, refused }]) => [keyId, asked, refused] as const);
     for (let from = 0; from < entries.length; from += KEYS_AT_A_TIME) {
       const some = entries.slice(from, from + KEYS_AT_A_TIME);
-      // Not tried again: it may have been added, and would then count twice.
+      // Not repeated, because it may have been added and would count twice.
       await valkey.run(ADD, storeId, [second + aheadSeconds(), some.length, ...some.flat()]);
     }
   }
 
   async function* readShared(storeId: string, sinceSecond: number): AsyncGenerator<Uses> {
     const ahead = aheadSeconds();
-    // One more: each instance rounds for itself, so the second of another may be one ahead of ours, and in the next minute.
+    // One minute more: each instance rounds by itself, so another instance may be one second ahead, and in the next
+    // minute.
     const lastSecond = Math.floor(clock.monotonicMs() / 1000) + ahead + 1;
     const lastMinute = Math.floor(lastSecond / 60);
     const firstMinute = Math.max(lastMinute - MINUTES, Math.floor((sinceSecond + ahead) / 60));
-    // The newest first: should Valkey go away meanwhile, the rest is what is missing.
+    // Newest first, so that the oldest is missing if Valkey stops answering.
     for (let minute = lastMinute; minute >= firstMinute; minute--) {
       let cursor = "0";
       do {
@@ -105,8 +106,8 @@ function toUses(keys: readonly string[], counts: readonly number[][], firstSecon
 }
 
 /**
- * An item is: the second, how many keys, and each key with what it asked and was refused. Five bytes for a second: which, and
- * how often each.
+ * An item: the second, the number of keys, and each key with its requests and refusals. Five bytes per second: which
+ * second, and both counts.
  */
 const ADD = createScript(`
 local answers = {}
@@ -138,7 +139,9 @@ while at <= #ARGV do
 end
 return answers`);
 
-/** An item is: the minute, and where to go on. The answer: where to go on after it, keys, and for each its seconds with both figures. */
+/**
+ * An item: the minute and the position. The answer: the next position and keys, each with its seconds and both counts.
+ */
 const READ = createScript(`
 local answers = {}
 for at = 3, #ARGV, 2 do

@@ -1,21 +1,21 @@
 /**
- * How many requests each key made in each second of the last hour, and how many of them were refused. Only seconds with use
- * take space, twenty bytes each, in chunks that all stores draw from one budget: when it is spent, the chunk that was written
- * longest ago goes, and the log reaches back less than an hour. So its memory has a ceiling, however many keys there are.
+ * The requests of each key in each second of the last hour, and how many of them were refused. Only seconds with use
+ * take space, twenty bytes each, in chunks from one budget. When the budget is spent, the oldest chunk is dropped, and
+ * the log covers less than an hour. So its memory is bounded for any number of keys.
  */
 export type UseLog = {
   add(storeId: string, keyId: string, second: number, asked: number, refused?: number): void;
   /**
-   * A store's use, in pieces of a few thousand at most, so that a reader of much can let others go in between. What is older
-   * than `sinceSecond` may be among it.
+   * A store's use in pieces of a few thousand entries, so that a reader can let other work run in between. Entries
+   * older than `sinceSecond` may be included.
    */
   read(storeId: string, sinceSecond?: number): Iterable<Uses> | AsyncIterable<Uses>;
-  /** Makes what was added, to this store or to all, known to other instances. */
+  /** Shares the additions to this store, or to all, with other instances. */
   flush(storeId?: string): void | Promise<void>;
   bytes(): number;
 };
 
-/** Parallel columns: the key at one place asked so often in the second at the same place. */
+/** Parallel columns: key, second and counts of an entry have the same index. */
 export type Uses = {
   keyIds: readonly string[];
   seconds: ArrayLike<number>;
@@ -23,7 +23,7 @@ export type Uses = {
   refused: ArrayLike<number>;
 };
 
-/** The log of one instance, which need not wait for anybody. */
+/** The log of one instance, which decides without waiting. */
 export type OwnUseLog = Omit<UseLog, "read"> & {
   read(storeId: string, sinceSecond?: number): readonly Uses[];
 };
@@ -44,7 +44,7 @@ type Chunk = {
 
 export function createUseLog(maxBytes = MAX_BYTES): OwnUseLog {
   const stores = new Map<string, Chunk[]>();
-  /** All chunks, the one written longest ago first. Of a store's own that is always its first. */
+  /** All chunks, oldest first. The oldest chunk overall is always the oldest of its store. */
   const inOrder = new Set<Chunk>();
   const maxChunks = Math.max(1, Math.floor(maxBytes / CHUNK_BYTES));
 

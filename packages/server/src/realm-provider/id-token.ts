@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Customer } from "../customers/customer.ts";
-import { AMR } from "../customers/tokens/customer-token.ts";
 import { ID_TOKEN_TYPE } from "../customers/tokens/id-token-hint.ts";
+import { AMR } from "../customers/tokens/issue-token.ts";
 import { type Signer, signJws } from "../lib/jws.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import { scopesOf } from "../realms/scopes.ts";
@@ -9,7 +9,7 @@ import type { Redeemed } from "../sign-on/redeem.ts";
 
 const ID_TOKEN_SECONDS = 3600;
 
-/** What an ID token of ours may say; the discovery document lists it. */
+/** The claims of Latchkey's ID tokens. The discovery document lists them. */
 export const ID_TOKEN_CLAIMS = [
   "iss",
   "sub",
@@ -28,11 +28,11 @@ export const ID_TOKEN_CLAIMS = [
 
 type IdTokenClaims = Partial<Record<(typeof ID_TOKEN_CLAIMS)[number], unknown>>;
 
-/** Of a sign-on that has asked for the scope `email`. */
+/** Only with the scope `email`. */
 export const emailClaims = (scopes: readonly string[], { email, email_verified: emailVerified }: Customer) =>
   scopes.includes("email") ? { email, email_verified: emailVerified } : {};
 
-/** Who the customer is here, which may be with another address than the one that the identity provider has. */
+/** The claims are the store's customer, whose e-mail may differ from the provider's. */
 export function idTokenFor(
   deps: { publicUrl: string },
   signer: Signer,
@@ -49,7 +49,7 @@ export function idTokenFor(
     ...(authTime !== undefined && { auth_time: authTime }),
     ...(attempt.client_nonce !== null && { nonce: attempt.client_nonce }),
     at_hash: hash("sha256", token.token, "buffer").subarray(0, 16).toString("base64url"),
-    // What signing out ends: the customer token that came with this ID token.
+    // The customer token of this ID token. Signing out revokes it.
     sid: token.id,
     profile_id: attempt.profile_id,
     ...emailClaims(scopesOf(attempt.client_scope), customer),

@@ -1,11 +1,12 @@
-import { type ClientDeps, readCredentials } from "../access/client.ts";
+import { type ClientDeps, readCredentials } from "../access/authenticate-client.ts";
 import type { Input } from "../contract/operation.ts";
 import type * as contract from "../contract/realm-revocation.ts";
-import { deleteToken, findLiving, type VerifyDeps } from "../customers/tokens/customer-token.ts";
+import { deleteToken } from "../customers/tokens/revoke-tokens.ts";
+import { type VerifyDeps, verifyToken } from "../customers/tokens/verify-token.ts";
 import { byCustomer, byKey } from "../events/event.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import { getCustomerRealm } from "../realms/realm.ts";
-import { knowClient } from "./provider.ts";
+import { authenticateAtRealm } from "./redeem-for-client.ts";
 
 type RevocationRequest = {
   authorization: string | undefined;
@@ -13,7 +14,9 @@ type RevocationRequest = {
   requestId: string;
 };
 
-/** RFC 7009: a client ends the customer tokens that this realm has given to it. Any other text is answered alike, and nothing ends. */
+/**
+ * RFC 7009: revokes a customer token that this realm has issued to this client. Any other text gets the same answer.
+ */
 export async function revokeAtRealm(
   deps: ClientDeps & VerifyDeps,
   ids: { store: string; realm: string },
@@ -21,8 +24,8 @@ export async function revokeAtRealm(
 ): Promise<Record<string, never>> {
   const realm = await getCustomerRealm(deps, ids.store, ids.realm);
   const { store_id: storeId } = realm;
-  const { clientId, key } = await knowClient(deps, realm, readCredentials(authorization, body));
-  const found = await findLiving(deps, storeId, body.token);
+  const { clientId, key } = await authenticateAtRealm(deps, realm, readCredentials(authorization, body));
+  const found = await verifyToken(deps, storeId, body.token);
   if (found?.clientId !== clientId || found.issuer !== issuerOf(deps, storeId, realm.id)) return {};
   const by = key ? byKey(storeId, key, requestId) : byCustomer(storeId, found.row.customer_id, requestId);
   await deleteToken(deps, by, found.row.id);

@@ -2,7 +2,7 @@ import type { Output } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
 import type * as contract from "../contract/sign-on.ts";
 import { findCustomer } from "../customers/customer.ts";
-import { findLiving, type VerifyDeps } from "../customers/tokens/customer-token.ts";
+import { type VerifyDeps, verifyToken } from "../customers/tokens/verify-token.ts";
 import { readBearer } from "../lib/bearer.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import { getRealm } from "../realms/realm.ts";
@@ -11,7 +11,7 @@ import { emailClaims } from "./id-token.ts";
 
 const MAX_TOKEN_LENGTH = 4096;
 
-/** Who a customer token stands for (OpenID Connect Core 5.3), as the database says now. Only this realm's are taken. */
+/** The customer of a token of this realm (OpenID Connect Core 5.3), as the database has the customer now. */
 export async function readUserinfo(
   deps: VerifyDeps,
   ids: { store: string; realm: string },
@@ -20,7 +20,7 @@ export async function readUserinfo(
   const { store_id: storeId, id: realmId } = await getRealm(deps, ids.store, ids.realm);
   if (authorization === undefined) throw new Problem("token_missing");
   const text = readBearer(authorization, MAX_TOKEN_LENGTH);
-  const found = text === undefined ? undefined : await findLiving(deps, storeId, text);
+  const found = text === undefined ? undefined : await verifyToken(deps, storeId, text);
   const customer =
     found?.issuer === issuerOf(deps, storeId, realmId)
       ? await findCustomer(deps.storage.db, storeId, found.row.customer_id)

@@ -5,8 +5,9 @@ import type { Storage } from "../storage/storage.ts";
 import { getCustomerRealm, getRealm, type Realm } from "./realm.ts";
 
 /**
- * The realm in the account authentication settings. Latchkey has no accounts, so this realm has no row and no identity provider. Its id
- * is the store's id, which no other realm has. Clients that list the providers of both settings then offer the customers' sign-on only.
+ * The realm in the account authentication settings. Latchkey has no accounts, so this realm has no row and no identity
+ * provider. Its id is the store's id, which no other realm has. Clients that list the providers of both settings then
+ * offer the customers' sign-on only.
  */
 export function accountRealmOf(storeId: string): Realm {
   const createdAt = timeOfId(storeId);
@@ -27,12 +28,12 @@ export function accountRealmOf(storeId: string): Realm {
   };
 }
 
-export type Reader = Pick<Caller, "storeId" | "grant">;
+export type RealmReader = Pick<Caller, "storeId" | "grant">;
 
 /** Public tokens cannot read the realm for members. Every caller can read the realm for accounts, which has no row. */
 export async function getVisibleRealm(
   deps: { storage: Storage },
-  caller: Reader,
+  caller: RealmReader,
   realmId: string,
 ): Promise<Realm> {
   if (realmId === caller.storeId) return accountRealmOf(caller.storeId);

@@ -5,9 +5,9 @@ import type { By } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
 import { type Clock, toIso } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
+import { isUniqueViolation } from "../storage/failures.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
-import { isUniqueViolation } from "../storage/unique-violation.ts";
 import { changeStore } from "../stores/store.ts";
 import { findRealm, type Realm, realmOf } from "./realm.ts";
 import { faultOfRedirectUri, faultOfShownUrl } from "./redirect-uri.ts";
@@ -51,7 +51,10 @@ export async function insertRealm(
   return realm;
 }
 
-/** A realm for members gets the console as its redirect URI, unless the request names others. The unique index allows one per store. */
+/**
+ * A realm for members gets the console as its redirect URI, unless the request names others. The unique index allows
+ * one per store.
+ */
 export async function createRealm(deps: Deps, by: By, data: RealmChange & { name: string }) {
   refuseBadAddresses(deps, data);
   const isForMembers = data.purpose === "members";
@@ -78,7 +81,8 @@ export async function updateRealm(
     const before = await findRealm(trx, by.storeId, realmId);
     if (!before) throw new Problem("realm_not_found");
     if (basedOn && !basedOn.includes(toIso(before.updated_at))) throw new Problem("realm_changed");
-    // Computed under the store's lock, so that two requests which each add a redirect URI at the same time both succeed.
+    // Computed under the store's lock, so that two requests which each add a redirect URI at the same time both
+    // succeed.
     const data = typeof wanted === "function" ? wanted(before) : wanted;
     refuseBadAddresses(deps, data);
     if (data.purpose !== undefined && data.purpose !== before.purpose)
@@ -101,7 +105,10 @@ export async function updateRealm(
   return realmAnswer(deps, updated);
 }
 
-/** Takes the store's lock, as `createProfile` and `updateSettings` do, so the realm cannot come into use before the delete commits. */
+/**
+ * Takes the store's lock, as `createProfile` and `updateSettings` do, so the realm cannot come into use before the
+ * delete commits.
+ */
 export async function deleteRealm(
   deps: Pick<Deps, "storage" | "clock">,
   by: By,

@@ -1,6 +1,6 @@
-/** The realm whose issuer this is; only for what we have signed. */
+/** The realm id in an issuer. Only for issuers that Latchkey itself has signed. */
 export const realmOfIssuer = (issuer: string): string => issuer.slice(issuer.lastIndexOf("/") + 1);
 
-/** A realm is an OpenID provider of its own; everything it signs, and every answer it redirects with, names it. */
+/** Each realm is an OpenID provider with its own issuer, which its tokens and its redirects contain. */
 export const issuerOf = ({ publicUrl }: { publicUrl: string }, storeId: string, realmId: string): string =>
   `${publicUrl}/sign-on/stores/${storeId}/realms/${realmId}`;

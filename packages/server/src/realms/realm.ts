@@ -4,23 +4,28 @@ import { statement } from "../storage/statement.ts";
 import type { Database, Storage } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 
-/** A realm is one way to sign in: its redirect URIs, its signing algorithm, its rule for two customers with one e-mail. */
-export type Realm = Omit<Tables["authentication_realms"], keyof Parsed> & Parsed;
+/**
+ * A realm is one way to sign in: its redirect URIs, its signing algorithm, its rule for two customers with one e-mail.
+ */
+export type Realm = Omit<Tables["authentication_realms"], keyof ParsedRealm> & ParsedRealm;
 
-type Parsed = {
-  purpose: Purpose;
+type ParsedRealm = {
+  purpose: RealmPurpose;
   redirect_uris: string[];
   duplicate_email_policy: DuplicateEmailPolicy;
   id_token_signed_response_alg: SigningAlgorithm;
   profile_updates: ProfileUpdates;
 };
 
-/** Who signs in there. It never changes, because a code of the realm is worth a customer token or a member's access token. */
-export type Purpose = "customers" | "members";
+/** Decides whether a code of the realm gives a customer token or a member's access token, so it never changes. */
+export type RealmPurpose = "customers" | "members";
 
 export type DuplicateEmailPolicy = "allowed" | "api_only" | "disallowed";
 
-/** Whether a customer's name and e-mail follow the identity provider at each sign-on, or are copied at the first sign-on only. */
+/**
+ * Whether a customer's name and e-mail follow the identity provider at each sign-on, or are copied at the first sign-on
+ * only.
+ */
 type ProfileUpdates = "always" | "first";
 
 /** The columns of a realm, for statements that join it. */
@@ -41,7 +46,7 @@ export const REALM_COLUMNS = [
 ] as const satisfies (keyof Realm)[];
 
 /** The realm's rules for people who come through an identity provider. */
-type RealmRules = Pick<Realm, "duplicate_email_policy" | "profile_updates">;
+export type RealmRules = Pick<Realm, "duplicate_email_policy" | "profile_updates">;
 
 export const rulesOf = (
   row: Pick<Tables["authentication_realms"], "duplicate_email_policy" | "profile_updates">,
@@ -53,7 +58,7 @@ export const rulesOf = (
 export const realmOf = (row: Tables["authentication_realms"]): Realm => ({
   ...row,
   ...rulesOf(row),
-  purpose: row.purpose as Purpose,
+  purpose: row.purpose as RealmPurpose,
   redirect_uris: JSON.parse(row.redirect_uris),
   // Realms that are older than this column signed with ES256, and continue to.
   id_token_signed_response_alg: (row.id_token_signed_response_alg ?? "ES256") as SigningAlgorithm,

@@ -2,13 +2,13 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isAllowedRedirectUri } from "./redirect-uri.ts";
 
-/** Any characters at all, but whole ones. */
+/** Any characters, without lone surrogates. */
 const anyCharacter = fc
   .integer({ min: 0, max: 0x10ffff })
   .map((point) => String.fromCodePoint(point))
   .filter((character) => character.isWellFormed());
 
-describe("a redirect URI may be registered", () => {
+describe("a redirect URI can be registered", () => {
   test.each([
     "https://shop.example/cb",
     "https://shop.example/a/b/c",
@@ -38,7 +38,7 @@ describe("a redirect URI may be registered", () => {
 
 describe("a redirect URI is refused (A27, A28, T05)", () => {
   test.each([
-    // No URL, or only a part of one.
+    // No URL, or only a part of a URL.
     "",
     " ",
     "shop.example/cb",
@@ -118,7 +118,7 @@ describe("a redirect URI is refused (A27, A28, T05)", () => {
     "https://shop.example/\u200bcb",
     "https://shop.example/cb?x=\u2028",
     "\ufeffhttps://shop.example/cb",
-    // Hosts with a dot at the end, and what only looks like this machine.
+    // Hosts with a dot at the end, and hosts that only look like localhost.
     "https://shop.example./cb",
     "https://shop.example../cb",
     "http://localhost./cb",
@@ -171,7 +171,7 @@ describe("a redirect URI is refused (A27, A28, T05)", () => {
   });
 });
 
-test("what may be registered is ASCII that every parser reads alike", () => {
+test("a URI that can be registered is ASCII that every parser reads in the same way", () => {
   const part = fc.oneof(
     fc.constantFrom(
       "https://",

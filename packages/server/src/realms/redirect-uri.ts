@@ -1,12 +1,12 @@
 import { isLocalUrl } from "../lib/local-url.ts";
 
 /**
- * Where a storefront may be sent back to. What is registered is compared byte for byte later, so only the one spelling
- * that a URL parser leaves alone is taken: no default port, upper-case host, dot segment, backslash or odd character.
+ * Registered redirect URIs are compared byte for byte, so only the spelling that a URL parser leaves unchanged is
+ * accepted: no default port, upper-case host, dot segment, backslash or character outside RFC 3986.
  */
 export const isAllowedRedirectUri = (text: string): boolean => faultOfRedirectUri(text) === undefined;
 
-/** What is wrong with it, in words that say nothing of it back. */
+/** A description of the fault, which never repeats a part of the URI. */
 export function faultOfRedirectUri(text: string): string | undefined {
   // The characters of RFC 3986, and no others.
   if (!/^[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]+$/.test(text))
@@ -28,13 +28,19 @@ export function faultOfRedirectUri(text: string): string | undefined {
   return undefined;
 }
 
-/** An address that Latchkey's pages lead to or load from: as above, and http only where the service itself is on this machine. */
+/**
+ * For an address that Latchkey's pages link to or load from. The same rules; http is allowed only if the service itself
+ * runs on localhost.
+ */
 export function faultOfShownUrl({ publicUrl }: { publicUrl: string }, text: string): string | undefined {
   const fault = faultOfRedirectUri(text);
   if (fault !== undefined || text.startsWith("https:") || isLocalUrl(publicUrl)) return fault;
   return "it must begin with https://";
 }
 
-/** A name or an address. Names of preview deployments have underscores, which browsers and resolvers take. */
+/**
+ * A host name or an IP address. Preview deployments have underscores in their names, which browsers and resolvers
+ * accept.
+ */
 const isHost = (host: string): boolean =>
   host.startsWith("[") || host.split(".").every((label) => /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?$/.test(label));

@@ -8,7 +8,7 @@ import { type Given, given } from "../lib/given.ts";
 import { readPage } from "../storage/lists/page.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
-import { getVisibleRealm, type Reader } from "./account-realm.ts";
+import { getVisibleRealm, type RealmReader } from "./account-realm.ts";
 import { type Realm, realmOf } from "./realm.ts";
 
 /** The members of a realm that a request can write. */
@@ -55,12 +55,12 @@ export const realmAnswer = (deps: { publicUrl: string }, realm: Realm): Output<t
 
 type Deps = { storage: Storage; publicUrl: string };
 
-export const showRealm = async (deps: Deps, caller: Reader, realmId: string) =>
+export const showRealm = async (deps: Deps, caller: RealmReader, realmId: string) =>
   realmAnswer(deps, await getVisibleRealm(deps, caller, realmId));
 
 export async function listRealms(
   { storage, publicUrl }: Deps,
-  caller: Reader,
+  caller: RealmReader,
   page: Page,
 ): Promise<Output<typeof contract.listRealms>> {
   const of = { store_id: caller.storeId, ...(!isBackOffice(caller) && { purpose: "customers" }) };

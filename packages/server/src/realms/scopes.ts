@@ -1,14 +1,17 @@
-/** What a sign-on gives without being asked for more: the scope of codes and tokens that say none. */
+/** The scope of a sign-on that asks for no more, and of codes and tokens without a scope. */
 export const LEAST_SCOPE = "openid email";
 
-/** Those that say something here, in this order. */
+/** The supported scopes, in the order in which they are granted. */
 export const SCOPES = ["openid", "email", "profile"] as const;
 
-/** What the client is granted of what it asked for. */
+/** The supported part of the requested scopes. */
 export const grantedScope = (asked: readonly string[]): string =>
   SCOPES.filter((scope) => asked.includes(scope)).join(" ");
 
-/** What the identity provider is asked for: the e-mail address always, because a customer has one (seed 1.4). */
+/**
+ * The scope for the identity provider. It always includes `email`, because every customer has an e-mail address (seed
+ * 1.4).
+ */
 export const idpScope = (granted: string): string =>
   scopesOf(granted).includes("profile") ? `${LEAST_SCOPE} profile` : LEAST_SCOPE;
 

@@ -12,7 +12,7 @@ export type AuthenticationSettings = Omit<Tables["customer_authentication_settin
 
 export const FIRST_CLIENT_ID = "customers";
 
-type ReadDeps = { storage: Storage; shownSettings: GroupCache<AuthenticationSettings> };
+type SettingsDeps = { storage: Storage; shownSettings: GroupCache<AuthenticationSettings> };
 
 export async function insertSettings(
   trx: Trx,
@@ -33,11 +33,11 @@ export async function getSettings(
 }
 
 /**
- * Storefronts read the settings on every page. Implicit tokens are public, so their reads come from memory, and can be as old as
- * a revoked token can be: one second, when another instance has changed the settings.
+ * Storefronts read the settings on every page. Implicit tokens are public, so their reads come from memory, and can be
+ * as old as a revoked token can be: one second, when another instance has changed the settings.
  */
 export function readSettings(
-  deps: ReadDeps,
+  deps: SettingsDeps,
   { storeId, grant }: Pick<Caller, "storeId" | "grant">,
 ): Promise<AuthenticationSettings> {
   if (isBackOffice({ grant })) return getSettings(deps, storeId);

@@ -3,12 +3,12 @@ import { consoleUrlOf } from "../contract/console.ts";
 import type { Realm } from "./realm.ts";
 import { faultOfShownUrl } from "./redirect-uri.ts";
 
-/** What a new store's realm is called: a word for administrators, which tells a shopper nothing. */
+/** The name of a new store's realm. It means nothing to shoppers, so pages do not show it. */
 export const FIRST_REALM_NAME = "Customers";
 
 /**
- * What our pages show of the shop that a shopper came from. Addresses are looked at again: a page shows none that was written before
- * there was the rule. People of the store came from the console.
+ * The data of the shop for Latchkey's pages. Checks the addresses again, because rows can be older than the rule. In
+ * the realm for members the home URL is the console.
  */
 export function shopOf(deps: { publicUrl: string }, realm: Realm): Shop {
   const showable = (url: string | null) =>
@@ -24,5 +24,5 @@ export function shopOf(deps: { publicUrl: string }, realm: Realm): Shop {
   };
 }
 
-/** Characters that turn the direction of what follows them, also beyond the name's end. */
+/** Characters that change the direction of the text after them, even beyond the end of the name. */
 const DIRECTIONS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;

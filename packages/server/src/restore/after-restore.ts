@@ -18,9 +18,10 @@ export type EndedRights = {
 };
 
 /**
- * A backup contains rights that may have been taken back since. After the restore none of them is valid: `tokens_from` of each store
- * ends access tokens and sign-ons, deleted rows end customer tokens and codes, and rotated secrets lose their grace period. Signing
- * keys are deleted, because a key may have been removed after a leak; the next use makes a new key.
+ * A backup contains rights that may have been taken back since. After the restore none of them is valid: `tokens_from`
+ * of each store ends access tokens and sign-ons, deleted rows end customer tokens and codes, and rotated secrets lose
+ * their grace period. Signing keys are deleted, because a key may have been removed after a leak; the next use makes a
+ * new key.
  */
 export async function endWhatCameBack(
   deps: Deps,
@@ -30,8 +31,8 @@ export async function endWhatCameBack(
   const now = deps.clock.now();
   // An access token has the second of its issue, so the whole present second counts as before the restore.
   const from = (Math.floor(now / 1000) + 1) * 1000;
-  // The revision becomes the time of day, because Valkey and running instances ignore limits with a lower revision than theirs, and the
-  // revision of the replaced database is unknown.
+  // The revision becomes the time of day, because Valkey and running instances ignore limits with a lower revision than
+  // theirs, and the revision of the replaced database is unknown.
   const { numUpdatedRows: stores } = await db
     .updateTable("stores")
     .set({ tokens_from: from, revision: laterThan("revision", now) })

@@ -1,8 +1,8 @@
 import { deleteStore } from "../delete-store.ts";
 import type { Clock } from "../lib/clock.ts";
+import { isDamaged } from "../storage/failures.ts";
 import { hasTables } from "../storage/migrate.ts";
 import { endings } from "../storage/migrations/0007-endings.ts";
-import { isDamaged } from "../storage/sqlite/damaged.ts";
 import type { Storage } from "../storage/storage.ts";
 import { carryCustomers } from "./customers.ts";
 import { carryErasures } from "./erasures.ts";

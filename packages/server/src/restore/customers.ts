@@ -1,4 +1,5 @@
-import { customerEvent, fromRow } from "../customers/customer.ts";
+import { customerOf } from "../customers/customer.ts";
+import { customerEvent } from "../customers/events.ts";
 import { customerResource } from "../customers/resource.ts";
 import { thinOutTokens } from "../customers/tokens/thin-out-tokens.ts";
 import { changesOf } from "../events/changes.ts";
@@ -104,7 +105,7 @@ async function carryChanges(
 
 async function carryChange(trx: Trx, deps: Deps, { id, store_id, columns }: CustomerColumns): Promise<void> {
   const { before, after } = await changeRow(trx, deps, "customers", { id, store_id }, columns);
-  const [was, is] = [fromRow(before), fromRow(after)];
+  const [was, is] = [customerOf(before), customerOf(after)];
   const secrets = columns.password_hash === undefined ? [] : ["password"];
   const changes = changesOf(customerResource(was), customerResource(is), secrets);
   if (changes)

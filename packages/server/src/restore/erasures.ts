@@ -2,9 +2,9 @@ import {
   eraseOwnRecords,
   eraseRecordsOf,
   findRecord,
-  OF_A_PERSON,
-} from "../customers/erasing/erase-records.ts";
-import { listDigests } from "../customers/erasing/erased.ts";
+  NO_PERSON,
+} from "../customers/erasing/erase-sign-on-records.ts";
+import { listDigests } from "../customers/erasing/erased-digests.ts";
 import { thinOutTokens } from "../customers/tokens/thin-out-tokens.ts";
 import { beginErasure, type Erasure, eraseSome, isInLog } from "../events/erase.ts";
 import { byOperator } from "../events/event.ts";
@@ -111,6 +111,6 @@ async function carryBlankRecords({ storage }: Deps, replaced: Replaced): Promise
     const now = await readReplaced(replaced, "sign_ons", ["email_digest"], idsOf(named));
     const blank = named.filter(({ id }) => now.get(id)?.email_digest === null);
     if (blank.length > 0)
-      await storage.db.updateTable("sign_ons").set(OF_A_PERSON).where("id", "in", idsOf(blank)).execute();
+      await storage.db.updateTable("sign_ons").set(NO_PERSON).where("id", "in", idsOf(blank)).execute();
   }
 }

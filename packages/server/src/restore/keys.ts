@@ -1,5 +1,5 @@
 import { getApplicationKey } from "../application-keys/application-key.ts";
-import { noteKey } from "../application-keys/note-key.ts";
+import { noteKey } from "../application-keys/events.ts";
 import { applicationKeyResource } from "../application-keys/resource.ts";
 import { changesOf } from "../events/changes.ts";
 import { byOperator } from "../events/event.ts";

@@ -1,7 +1,7 @@
-import { sql } from "kysely";
 import type { EventType } from "../events/event.ts";
 import type { Clock } from "../lib/clock.ts";
 import { atMost } from "../storage/at-most.ts";
+import { isSound } from "../storage/engine.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
@@ -24,15 +24,9 @@ export async function describeReplaced(storage: Storage): Promise<Replaced> {
   );
   return {
     storage,
-    isSound: await isSound(storage),
+    isSound: await isSound(storage.db),
     columnsOf: (table) => columns.get(table) ?? new Set(),
   };
-}
-
-async function isSound({ engine, db }: Storage): Promise<boolean> {
-  if (engine === "postgres") return true;
-  const { rows } = await sql<{ integrity_check: string }>`pragma integrity_check(1)`.execute(db);
-  return rows[0]?.integrity_check === "ok";
 }
 
 /** Tables whose rows have an `id`. */

@@ -28,7 +28,7 @@ describe("percentiles", () => {
     );
   });
 
-  test("of nothing are none", () => {
+  test("without times are null", () => {
     expect(percentile({}, 0.5)).toBeNull();
   });
 });
@@ -40,7 +40,7 @@ describe("tallies", () => {
     return tallies.all();
   };
 
-  test("count a new record by its outcome, its reason and the time at the provider, without the wait for a place", () => {
+  test("count a new record by outcome, reason and time at the provider, without the time in the queue", () => {
     const timings = JSON.stringify({ discovery: 5, wait: 900, token: 40, identify: 55, write: 3 });
     expect(tally(undefined, row({ outcome: "failed", reason: "id_token.aud", timings }))).toEqual([
       {
@@ -56,13 +56,13 @@ describe("tallies", () => {
     ]);
   });
 
-  test("take away what a record said before, and not what was never counted", () => {
+  test("subtract the old values of a record, if it was counted", () => {
     const before = row({ outcome: "code_issued" });
     expect(tally(before, row())[0]?.figures.outcomes).toEqual({ code_issued: -1, exchanged: 1 });
     expect(tally({ ...before, counted: null }, row())[0]?.figures.outcomes).toEqual({ exchanged: 1 });
   });
 
-  test("move a record whose true beginning is known later to its minute", () => {
+  test("move a record to its minute when its beginning becomes known", () => {
     const moved = tally(row({ started_at: 125_000 }), row({ started_at: 119_999 }));
     expect(moved.map(({ minute, figures }) => [minute, figures.outcomes])).toEqual([
       [120_000, { exchanged: -1 }],
@@ -70,11 +70,11 @@ describe("tallies", () => {
     ]);
   });
 
-  test("of a test sign-on are none", () => {
+  test("leave out a test sign-on", () => {
     expect(tally(undefined, row({ outcome: "tested", test: 1 }))).toEqual([]);
   });
 
-  test("of a record that says the same as before are none", () => {
+  test("are empty for a record without a change", () => {
     expect(tally(row(), row())).toEqual([]);
   });
 });

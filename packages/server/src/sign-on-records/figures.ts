@@ -1,11 +1,11 @@
 import type { Tables } from "../storage/tables.ts";
 
-/** What is counted of sign-ons: how they ended, why, and how long the identity provider took. A difference may be negative. */
-export type Figures = { outcomes: Counts; reasons: Counts; idpMs: Counts };
-type Counts = Record<string, number>;
+/** Counts of sign-ons by outcome, reason and time at the provider. A record that changes may give negative counts. */
+export type SignOnFigures = { outcomes: NamedCounts; reasons: NamedCounts; idpMs: NamedCounts };
+type NamedCounts = Record<string, number>;
 
-/** Figures of one minute, in which sign-ons began, and of one profile; the profile is empty where none was known. */
-export type Tally = { storeId: string; profileId: string; minute: number; figures: Figures };
+/** Figures of one profile's sign-ons that began in one minute. `profileId` is empty if no profile was known. */
+export type MinuteTally = { storeId: string; profileId: string; minute: number; figures: SignOnFigures };
 
 export type Counted = Pick<
   Tables["sign_ons"],
@@ -14,14 +14,14 @@ export type Counted = Pick<
 
 const MINUTE_MS = 60_000;
 
-const noFigures = (): Figures => ({ outcomes: {}, reasons: {}, idpMs: {} });
+const noFigures = (): SignOnFigures => ({ outcomes: {}, reasons: {}, idpMs: {} });
 
-/** What changes of records do to the figures, minute by minute. */
+/** Collects the changes that records make to the figures, minute by minute. */
 export function createTallies() {
-  const tallies = new Map<string, Tally>();
+  const tallies = new Map<string, MinuteTally>();
 
   function add(row: Counted, times: number): void {
-    // Nobody's sign-on, or none at all.
+    // A test and a refused logout token are no sign-ons.
     if (row.test === 1 || row.outcome === "logout_refused") return;
     const minute = row.started_at - (row.started_at % MINUTE_MS);
     const profileId = row.profile_id ?? "";
@@ -36,35 +36,35 @@ export function createTallies() {
   }
 
   return {
-    /** A record that says something else now; without `before`, one that is new. */
+    /** A record that has changed; without `before` a new record. */
     note(before: Counted | undefined, after: Counted): void {
       if (before?.counted) add(before, -1);
       add(after, 1);
     },
-    /** Those that change something. */
-    all: (): Tally[] => [...tallies.values()].filter(({ figures }) => !isNothing(figures)),
+    /** The tallies that change a figure. */
+    all: (): MinuteTally[] => [...tallies.values()].filter(({ figures }) => !isNothing(figures)),
   };
 }
 
-/** A name that has come to nothing goes. */
-function count(counts: Counts, name: string, times: number): void {
+/** A name whose count is zero is deleted. */
+function count(counts: NamedCounts, name: string, times: number): void {
   const now = (counts[name] ?? 0) + times;
   if (now === 0) delete counts[name];
   else counts[name] = now;
 }
 
-export function addFigures(into: Figures, figures: Figures): void {
+export function addFigures(into: SignOnFigures, figures: SignOnFigures): void {
   for (const kind of ["outcomes", "reasons", "idpMs"] as const)
     for (const [name, times] of Object.entries(figures[kind])) count(into[kind], name, times);
 }
 
-const isNothing = (figures: Figures): boolean =>
+const isNothing = (figures: SignOnFigures): boolean =>
   Object.values(figures).every((counts) => Object.keys(counts).length === 0);
 
-/** Steps in which the identity provider was waited for. The wait for a place there is our own. */
+/** The steps that wait for the identity provider. The step `wait` is Latchkey's own queue. */
 const AT_IDP = ["discovery", "token", "identify"] as const;
 
-/** How long the identity provider took; nothing where it was not asked for tokens. */
+/** The time at the identity provider. Undefined: its token endpoint was not called. */
 function idpMsOf(timings: string): number | undefined {
   const steps: Record<string, number> = JSON.parse(timings);
   return steps.token === undefined
@@ -72,7 +72,7 @@ function idpMsOf(timings: string): number | undefined {
     : AT_IDP.reduce((total, step) => total + (steps[step] ?? 0), 0);
 }
 
-/** Each bucket is a tenth wider than the one before: what it stands for is at most 5 % from what was measured. */
+/** Each bucket is a tenth wider than the one before, so its value is at most 5 % off. */
 const GROWTH = Math.log(1.1);
 
 export const bucketOf = (ms: number): string =>
@@ -80,13 +80,13 @@ export const bucketOf = (ms: number): string =>
 
 const msOf = (bucket: number): number => (bucket === 0 ? 0 : Math.round(Math.exp((bucket - 1) * GROWTH)));
 
-/** So many milliseconds or fewer took that share of them. Null: the provider was never asked. */
-export function percentile(idpMs: Counts, share: number): number | null {
+/** The time in which this share of sign-ons was done at the provider. Null: the provider was never called. */
+export function percentile(idpMs: NamedCounts, share: number): number | null {
   let total = 0;
   for (const bucket in idpMs) total += idpMs[bucket] as number;
   const rank = Math.max(1, Math.ceil(total * share));
   let passed = 0;
-  // Names that are whole numbers come in the order of the numbers (ECMAScript, OrdinaryOwnPropertyKeys).
+  // Integer keys are iterated in ascending order (ECMAScript, OrdinaryOwnPropertyKeys).
   for (const bucket in idpMs) {
     passed += idpMs[bucket] as number;
     if (passed >= rank) return msOf(Number(bucket));

@@ -6,16 +6,13 @@ import { atMost } from "../storage/at-most.ts";
 import { inBatches } from "../storage/batches.ts";
 import { deleteOld, ROUND } from "../storage/delete-old.ts";
 import type { Storage } from "../storage/storage.ts";
+import { countUncounted, insertTallies } from "./add-up-statistics.ts";
 import { createTallies } from "./figures.ts";
-import type { Recorder } from "./record.ts";
-import { countUncounted, insertTallies } from "./statistics.ts";
+import type { Recorder } from "./recorder.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 
-/**
- * A code that nobody redeemed in time has expired; what is older than the operator wants is forgotten. True: there are
- * more.
- */
+/** Marks unredeemed codes as expired, and deletes records older than `recordDays`. True: more are left. */
 export async function tidyRecords(
   deps: Deps & { recorder: Pick<Recorder, "count">; codeSeconds: number; recordDays: number },
 ): Promise<boolean> {
@@ -35,7 +32,7 @@ export async function tidyRecords(
         .updateTable("sign_ons")
         .set({ outcome: "expired", reason: "code_expired", updated_at: now })
         .where("id", "in", over)
-        // Another instance may have written since that the code was redeemed.
+        // Another instance may have recorded the exchange in between.
         .where("outcome", "=", "code_issued")
         .returningAll()
         .execute();
@@ -54,12 +51,12 @@ export async function tidyRecords(
   return isBehind || !isDone;
 }
 
-/** A literal, not a parameter: only so does the planner know that the index over strangers' records will do. */
+/** A literal, not a parameter: only with a literal does the planner use the partial index. */
 const byStranger = sql<boolean>`by_stranger = 1`;
 
 /**
- * Of the refusals that strangers may have caused the newest are kept, so many for each store. Only the stores that have had
- * some since the last time are looked at: no other can have too many. True: there are more.
+ * Deletes strangers' records beyond the newest of each store. `storeIds`: the stores with such records since the last
+ * call; no other store can have too many. True: more are left.
  */
 export async function forgetStrangers(deps: Deps, storeIds: readonly string[]): Promise<boolean> {
   const { db } = deps.storage;
@@ -80,7 +77,7 @@ export async function forgetStrangers(deps: Deps, storeIds: readonly string[]): 
     };
     const { isDone } = await inBatches(deps, deleteSome, ROUND);
     isBehind ||= !isDone;
-    // There may be thousands of stores, and on SQLite nothing above waits where there is nothing to delete.
+    // On SQLite nothing above yields to the event loop, and there may be thousands of stores.
     await setImmediate();
   }
   return isBehind;

@@ -8,27 +8,27 @@ import { type Clock, toIso } from "../lib/clock.ts";
 import { atMost } from "../storage/at-most.ts";
 import { statement } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";
-import { type Figures, percentile } from "./figures.ts";
-import { STEPS, type Step, startOf } from "./statistics.ts";
+import { STEPS, type StatisticsStep, startOf } from "./add-up-statistics.ts";
+import { percentile, type SignOnFigures } from "./figures.ts";
 
-type Query = Input<typeof contract.getSignOnStatistics>["query"];
-type Answer = Output<typeof contract.getSignOnStatistics>;
+type StatisticsQuery = Input<typeof contract.getSignOnStatistics>["query"];
+type Statistics = Output<typeof contract.getSignOnStatistics>;
 
-/** Unless it is said from when on. */
+/** The range without `from`. */
 const USUAL_STEPS = 60;
 
-/** Sums that are ready. What it costs follows from the steps and the profiles, not from the sign-ons. */
+/** Reads ready sums. The cost depends on the number of steps and profiles, not of sign-ons. */
 export async function readStatistics(
   { storage, clock }: { storage: Storage; clock: Clock },
   storeId: string,
-  { step, from, to = clock.now() + 1 }: Query,
-): Promise<Answer> {
+  { step, from, to = clock.now() + 1 }: StatisticsQuery,
+): Promise<Statistics> {
   const { lengthMs, keptMs } = STEPS[step];
   const range = toRange(step, from ?? to - USUAL_STEPS * lengthMs, to);
-  const data: Answer["data"] = [];
+  const data: Statistics["data"] = [];
   for await (const row of readCells(storage, { storeId, step, ...range })) {
-    const figures: Figures = JSON.parse(row.figures);
-    // Of a sign-on that was counted here until its true beginning was known, nothing is left.
+    const figures: SignOnFigures = JSON.parse(row.figures);
+    // Empty: its only sign-on has moved to another step, when the time of its beginning was known.
     if (Object.keys(figures.outcomes).length === 0) continue;
     if (data.length === limits.statisticsRows)
       throw unfit(`This range has more than ${limits.statisticsRows} figures`, step);
@@ -44,9 +44,9 @@ export async function readStatistics(
   return { data, meta: { step, from: toIso(range.from), to: toIso(range.to), kept_from: keptFrom } };
 }
 
-type Range = { from: number; to: number };
+type StatisticsRange = { from: number; to: number };
 
-function toRange(step: Step, from: number, to: number): Range {
+function toRange(step: StatisticsStep, from: number, to: number): StatisticsRange {
   if (from >= to) {
     const detail = "`from` does not come before `to`. Exchange them, or ask for a later `to`.";
     throw new Problem("statistics_range_unfit", { detail, source: { parameter: "from" } });
@@ -59,16 +59,16 @@ function toRange(step: Step, from: number, to: number): Range {
   return { from: first, to: first + steps * lengthMs };
 }
 
-function unfit(what: string, step: Step): Problem {
+function unfit(what: string, step: StatisticsStep): Problem {
   const longer = { minute: "`step=hour` or ", hour: "`step=day` or ", day: "" }[step];
   const detail = `${what}. Ask for ${longer}a shorter range.`;
   return new Problem("statistics_range_unfit", { detail, source: { parameter: "step" } });
 }
 
-/** SQLite holds the event loop for as long as a statement takes. */
+/** Rows per statement. SQLite blocks the event loop while a statement runs. */
 const SLICE = 1000;
 
-type Slice = Range & { storeId: string; step: string; profileId: string };
+type Slice = StatisticsRange & { storeId: string; step: string; profileId: string };
 
 async function* readCells({ db }: Storage, of: Omit<Slice, "profileId">) {
   let [from, profileId] = [of.from, ""];

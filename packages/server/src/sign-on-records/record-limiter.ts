@@ -5,8 +5,8 @@ import { networkOf } from "../lib/source-address.ts";
 import { createCap } from "../rate-limit/cap.ts";
 
 /**
- * How many refusals are recorded that no identity provider has signed: anybody can cause those, with any number of
- * addresses. So there is a bound for each source, where IPv6 counts by /48, and one for each store over all sources.
+ * Limits records of refusals that no identity provider has signed, because anyone can cause them. Each source has a
+ * limit (IPv6 by /48), and each store has a limit over all sources.
  */
 export type RecordLimiter = { take(storeId: string, source: string): Promise<boolean>; sweep(): void };
 
@@ -23,7 +23,7 @@ export function createRecordLimiter(deps: { clock: Clock; valkey?: Valkey | unde
   });
   const isLeft = (wait: number | undefined): boolean => wait === undefined;
   return {
-    // The source first: what it may not have recorded takes nothing from the store's others.
+    // The source first: a record that its own limit refuses takes nothing from the store's limit.
     take: async (storeId, source) =>
       isLeft(await sources.take(networkOf(source))) && isLeft(await stores.take(storeId)),
     sweep() {

@@ -1,16 +1,16 @@
 import { hash } from "node:crypto";
 
-/** Letters and digits that cannot be mistaken for one another when they are read out (Crockford's base 32). */
+/** Letters and digits that sound and look different (Crockford's base 32). */
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/** What a shopper can read out over the telephone: eight characters, made from the attempt's id. */
+/** Eight characters for the telephone, made from the attempt's id. */
 export function referenceOf(attemptId: string): string {
   const bytes = hash("sha256", `reference ${attemptId}`, "buffer");
   const letters = [...bytes.subarray(0, 8)].map((byte) => ALPHABET[byte % 32]).join("");
   return `${letters.slice(0, 4)}-${letters.slice(4)}`;
 }
 
-/** A reference as it is kept, from any spelling: case, spaces and dashes do not matter, and I, L and O are read as digits. */
+/** The stored spelling of a reference. Case, spaces and dashes do not matter; I, L and O are read as digits. */
 export function readReference(typed: string): string | undefined {
   const letters = typed
     .replaceAll(/[\s\p{Pd}._]/gu, "")

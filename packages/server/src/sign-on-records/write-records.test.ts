@@ -29,7 +29,7 @@ const row = (id: string, outcome: string, rest: Partial<RecordRow> = {}): Record
   ...rest,
 });
 
-test("an attempt whose code was redeemed before it was written is one record: what it was, and what became of it", () => {
+test("an attempt and its exchange that both wait become one record", () => {
   const attempt = row("a", "code_issued", { checks: '["seen"]', timings: '{"token":3}', profile_name: "Co" });
   const exchange = row("a", "exchanged", { customer_id: "ada", updated_at: 5, started_at: 4 });
   expect(joinRecords([attempt], [exchange])).toEqual({
@@ -38,7 +38,7 @@ test("an attempt whose code was redeemed before it was written is one record: wh
   });
 });
 
-test("the last of several exchanges of one code counts", () => {
+test("the last of several exchanges of one code is kept", () => {
   const replayed = row("a", "exchanged", { reason: "code_replayed", customer_id: "ada", updated_at: 9 });
   const { attempts } = joinRecords(
     [row("a", "code_issued")],
@@ -47,7 +47,7 @@ test("the last of several exchanges of one code counts", () => {
   expect(attempts[0]).toMatchObject({ reason: "code_replayed", updated_at: 9 });
 });
 
-test("an exchange is written by itself when it failed, and when its attempt is not here or has failed", () => {
+test("an exchange is written alone if it failed, or if its attempt is elsewhere or has failed", () => {
   const attempts = [row("a", "code_issued"), row("b", "failed")];
   const exchanges = [row("a", "failed"), row("b", "exchanged"), row("c", "exchanged")];
   expect(joinRecords(attempts, exchanges)).toEqual({ attempts, exchanges });

@@ -1,11 +1,10 @@
 import { sql } from "kysely";
+import { forChange } from "../storage/engine.ts";
 import { forIds, insertRows } from "../storage/insert-rows.ts";
-import type { Database, Storage, Trx } from "../storage/storage.ts";
+import type { Database, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
+import { insertTallies } from "./add-up-statistics.ts";
 import { createTallies } from "./figures.ts";
-import { insertTallies } from "./statistics.ts";
-
-/** How records reach the database, in the transaction that also notes what they change in the figures. */
 
 const COLUMNS = [
   "id",
@@ -34,20 +33,20 @@ const COLUMNS = [
   "updated_at",
 ] as const satisfies (keyof Tables["sign_ons"])[];
 
-/** Made of the list above, so that a member that is not written does not compile. */
+/** Made of `COLUMNS`, so that a member that is not written does not compile. */
 export type RecordRow = Pick<Tables["sign_ons"], (typeof COLUMNS)[number]>;
-type Written = Pick<RecordRow, "id">[];
+type WrittenRecords = Pick<RecordRow, "id">[];
 
 /**
- * Attempts with what became of their codes, where both wait to be written, as they mostly do: one row then, and not one that is
- * changed at once. The exchanges that are left have their attempt in the database already, or on another instance.
+ * Joins an attempt and its exchange into one row if both wait, which saves an update. The attempt of any other exchange
+ * is in the database already, or waits in another instance.
  */
 export function joinRecords(attempts: readonly RecordRow[], exchanges: readonly RecordRow[]) {
   const joined = new Map(attempts.map((row) => [row.id, row]));
   const left: RecordRow[] = [];
   for (const exchange of exchanges) {
     const attempt = joined.get(exchange.id);
-    // An exchange that failed is an event of its own, with the row that says so.
+    // A failed exchange makes an event, which needs its own row.
     if (!attempt || hasFailed(attempt) || !isExchanged(exchange)) left.push(exchange);
     else {
       const { outcome, reason, customer_id, updated_at } = exchange;
@@ -60,16 +59,16 @@ export function joinRecords(attempts: readonly RecordRow[], exchanges: readonly 
 const isExchanged = ({ outcome }: RecordRow): boolean => outcome === "exchanged";
 
 /**
- * The exchange may have been written first, by another instance: then its outcome is the later one, and stands. Says which records
- * were not there before and have failed.
+ * Another instance may have written the exchange first; then its outcome is the later one and is kept. Returns the new
+ * records of failures.
  */
-export async function writeAttempts(trx: Trx, storage: Storage, rows: RecordRow[]): Promise<Written> {
-  const { inserted, known, before, tallies } = await insertNew(trx, storage, rows);
+export async function writeAttempts(trx: Trx, rows: RecordRow[]): Promise<WrittenRecords> {
+  const { inserted, known, before, tallies } = await insertNew(trx, rows);
   const others = known.filter((row) => !hasFailed(row));
   for (const row of await updateAttempts(trx, others)) tallies.note(before.get(row.id), row);
   await insertTallies(trx, tallies.all());
   const exchanged = others.filter(isExchanged);
-  if (exchanged.length > 0) await writeExchanges(trx, storage, exchanged);
+  if (exchanged.length > 0) await writeExchanges(trx, exchanged);
   return inserted.filter(hasFailed);
 }
 
@@ -82,11 +81,11 @@ const updateAttempts = insertRows("sign_ons", COLUMNS, {
 });
 
 /**
- * Says which records say something else now. Of two exchanges of one code the later one stands; any stands before a code that was issued,
- * or has expired, by the clock of another instance.
+ * Returns the records that changed. The later of two exchanges of one code is kept; any exchange overwrites
+ * `code_issued` and `expired`, even by a slow clock.
  */
-export async function writeExchanges(trx: Trx, storage: Storage, rows: RecordRow[]): Promise<Written> {
-  const { inserted, known, before, tallies } = await insertNew(trx, storage, rows);
+export async function writeExchanges(trx: Trx, rows: RecordRow[]): Promise<WrittenRecords> {
+  const { inserted, known, before, tallies } = await insertNew(trx, rows);
   const changed = await updateExchanges(trx, known);
   for (const row of changed) tallies.note(before.get(row.id), row);
   await insertTallies(trx, tallies.all());
@@ -105,18 +104,18 @@ const updateExchanges = insertRows("sign_ons", COLUMNS, {
 export const hasFailed = ({ outcome }: Pick<RecordRow, "outcome">): boolean => outcome === "failed";
 
 /**
- * Inserts those that are not there, and holds those that are until the transaction ends: what they said before is what the figures
- * have of them, and nobody else may change it meanwhile.
+ * Inserts new records, and locks known ones until the transaction ends: their old values are in the figures and must
+ * not change in between.
  */
-async function insertNew(trx: Trx, { engine }: Storage, given: RecordRow[]) {
+async function insertNew(trx: Trx, given: RecordRow[]) {
   const rows = [...new Map(given.map((row) => [row.id, row])).values()];
   const fresh = new Set((await insertUnknown(trx, rows)).map(({ id }) => id));
   const inserted = rows.filter(({ id }) => fresh.has(id));
   const known = rows.filter(({ id }) => !fresh.has(id));
   const tallies = createTallies();
   for (const row of inserted) tallies.note(undefined, row);
-  // In one order, so that two who hold the same ones do not wait for each other.
-  const held = await hold[engine](trx, known.map(({ id }) => id).sort());
+  // Sorted, so that two transactions with the same rows cannot deadlock.
+  const held = await lockRecords(trx, known.map(({ id }) => id).sort());
   const before = new Map(held.map((row) => [row.id, row]));
   return { inserted, known, before, tallies };
 }
@@ -129,7 +128,4 @@ const recordsOf = (db: Database, ids: readonly string[]) =>
   db.selectFrom("sign_ons").selectAll().where("id", "in", ids).orderBy("id");
 
 const AT_ONCE = 100;
-const hold = {
-  sqlite: forIds(AT_ONCE, recordsOf),
-  postgres: forIds(AT_ONCE, (db, ids) => recordsOf(db, ids).forUpdate()),
-};
+const lockRecords = forIds(AT_ONCE, (db, ids) => forChange(db, recordsOf(db, ids)));

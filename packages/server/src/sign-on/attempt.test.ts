@@ -6,9 +6,9 @@ import { limits } from "../contract/limits.ts";
 import { isId, newId } from "../lib/ids.ts";
 import { createKeyring } from "../lib/keyring.ts";
 import { seal } from "../lib/seal.ts";
+import type { ProfileKey } from "../profiles/profile.ts";
 import { referenceOf } from "../sign-on-records/reference.ts";
 import {
-  type Attempt,
   browserCookieName,
   browserCookies,
   challengeOf,
@@ -19,16 +19,16 @@ import {
   isOver,
   newBrowserValue,
   openAttempt,
-  type Place,
+  type SignOnAttempt,
   sealAttempt,
 } from "./attempt.ts";
 
 const master = (byte: number): Buffer => Buffer.alloc(32, byte);
 const keyring = createKeyring([master(1)]);
 const clock = handClock();
-const place: Place = { storeId: newId(), realmId: newId(), profileId: newId() };
+const place: ProfileKey = { storeId: newId(), realmId: newId(), profileId: newId() };
 
-const newAttempt = (changes: Partial<Attempt> = {}): Attempt => ({
+const newAttempt = (changes: Partial<SignOnAttempt> = {}): SignOnAttempt => ({
   id: newId(),
   startedAt: clock.now(),
   clientId: "customers",
@@ -41,14 +41,14 @@ const newAttempt = (changes: Partial<Attempt> = {}): Attempt => ({
   ...changes,
 });
 
-const open = (idpState: string, at: Place = place, keys = keyring) => openAttempt(keys, at, idpState);
+const open = (idpState: string, at: ProfileKey = place, keys = keyring) => openAttempt(keys, at, idpState);
 
 const anyId = fc.uuid().filter(isId);
-/** Any text that a query can carry, lone halves of a pair left out. */
+/** Any text that a query can carry, without lone surrogates. */
 const anyText = fc.string({ unit: "binary", maxLength: 300 });
 
 describe("a sealed attempt", () => {
-  test("opens to what it was, whatever the storefront sent", () => {
+  test("opens to the same attempt, for any values of the storefront", () => {
     fc.assert(
       fc.property(anyText, fc.option(anyText), (clientState, clientNonce) => {
         const attempt = newAttempt({ clientState, clientNonce });
@@ -58,21 +58,21 @@ describe("a sealed attempt", () => {
     );
   });
 
-  test("goes through a query as it is, and is never the same twice", () => {
+  test("needs no encoding in a query, and differs at each sealing", () => {
     const attempt = newAttempt({ clientState: "🔑&=#\r\n" });
     const sealed = Array.from({ length: 50 }, () => sealAttempt(keyring, place, attempt));
     for (const text of sealed) expect(text).toMatch(/^[0-9a-f]{8}\.[A-Za-z0-9_-]+$/);
     expect(new Set(sealed).size).toBe(50);
   });
 
-  test("shows nothing of what it holds", () => {
+  test("shows none of its values", () => {
     const attempt = newAttempt();
     const bytes = Buffer.from(sealAttempt(keyring, place, attempt).slice(9), "base64url");
     for (const part of [attempt.id, attempt.clientState, attempt.codeChallenge, attempt.browserDigest])
       expect(bytes.includes(part)).toBe(false);
   });
 
-  test("is refused with any bit of it turned, as bytes (N90)", () => {
+  test("is refused after any flipped bit of its bytes (N90)", () => {
     fc.assert(
       fc.property(anyText, fc.nat(), (clientState, anyBit) => {
         const sealed = sealAttempt(keyring, place, newAttempt({ clientState }));
@@ -85,7 +85,7 @@ describe("a sealed attempt", () => {
     );
   });
 
-  test("is refused with any bit of it turned, as it is written (N90)", () => {
+  test("is refused after any flipped bit of its text (N90)", () => {
     const sealed = sealAttempt(keyring, place, newAttempt());
     const opened = Array.from({ length: sealed.length * 7 }, (_, bit) => {
       const at = Math.floor(bit / 7);
@@ -95,7 +95,7 @@ describe("a sealed attempt", () => {
     expect(opened).toEqual([]);
   });
 
-  test("is refused when it is cut short, added to, or no such thing", () => {
+  test("is refused when it is cut, extended or made up", () => {
     const sealed = sealAttempt(keyring, place, newAttempt());
     const changed = fc.oneof(
       fc.nat(sealed.length - 1).map((length) => sealed.slice(0, length)),
@@ -112,7 +112,7 @@ describe("a sealed attempt", () => {
     );
   });
 
-  test("does not open at another store, realm or profile (N95)", () => {
+  test("does not open under another store, realm or profile (N95)", () => {
     const sealed = sealAttempt(keyring, place, newAttempt());
     const other = fc
       .record({ storeId: anyId, realmId: anyId, profileId: anyId }, { requiredKeys: [] })
@@ -131,7 +131,7 @@ describe("a sealed attempt", () => {
       expect(open(sealed, swapped)).toBeUndefined();
   });
 
-  test("is not what was sealed for another purpose in the same place (R68)", () => {
+  test("does not open text sealed for another purpose under the same path (R68)", () => {
     const context = `${place.storeId}/${place.realmId}/${place.profileId}`;
     const text = JSON.stringify(newAttempt());
     expect(open(seal(keyring, "sign-on-attempt", context, text))).toBeDefined();
@@ -139,7 +139,7 @@ describe("a sealed attempt", () => {
       expect(open(seal(keyring, purpose, context, text))).toBeUndefined();
   });
 
-  test("opens as long as its master key is there, and no longer (T53)", () => {
+  test("opens only while its master key is in the list (T53)", () => {
     const sealed = sealAttempt(keyring, place, newAttempt());
     expect(open(sealed, place, createKeyring([master(2), master(1)]))).toBeDefined();
     expect(open(sealed, place, createKeyring([master(2)]))).toBeUndefined();
@@ -159,10 +159,10 @@ describe("a sealed attempt", () => {
 });
 
 describe("nonce and verifier of the second leg", () => {
-  const secretsOf = (attempt: Attempt, keys = keyring) =>
+  const secretsOf = (attempt: SignOnAttempt, keys = keyring) =>
     idpSecretsOf(keys, sealAttempt(keys, place, attempt), attempt.id);
 
-  test("are the same on every instance, however often they are asked for", () => {
+  test("are the same on every instance and at every call", () => {
     fc.assert(
       fc.property(anyId, (id) => {
         const sealed = sealAttempt(keyring, place, newAttempt({ id }));
@@ -264,7 +264,7 @@ describe("the browser's cookie", () => {
     expect(isBrowserValue(text)).toBe(false);
   });
 
-  test("cannot be planted by another host, read by a script or sent along by another site (A22)", () => {
+  test("cannot be set by another host, read by a script or sent by another site (A22)", () => {
     expect(browserCookieName("https://keys.example")).toBe("__Host-latchkey");
     const attributes = ["Path=/", "HttpOnly", "SameSite=Lax", "Secure"];
     expect(browserCookies("https://keys.example", "v", "digest").map((cookie) => cookie.split("; "))).toEqual(
@@ -275,7 +275,7 @@ describe("the browser's cookie", () => {
     );
   });
 
-  test("works on this machine without TLS, under a plain name", () => {
+  test("has a plain name on localhost without TLS", () => {
     expect(browserCookies("http://localhost:4000", "v", "digest")).toEqual([
       "latchkey=v; Path=/; HttpOnly; SameSite=Lax",
       "latchkey.d=v; Path=/; HttpOnly; SameSite=Lax",
@@ -284,7 +284,7 @@ describe("the browser's cookie", () => {
 });
 
 describe("the reference", () => {
-  test("is eight characters that cannot be mistaken for one another, in two groups", () => {
+  test("is two groups of four characters that sound and look different", () => {
     fc.assert(
       fc.property(fc.oneof(anyId, anyText), (attemptId) => {
         const reference = referenceOf(attemptId);
@@ -300,12 +300,12 @@ describe("the reference", () => {
     expect([referenceOf(attemptId), referenceOf(attemptId)]).toEqual(["3TAK-NJ60", "3TAK-NJ60"]);
   });
 
-  test("tells attempts apart", () => {
+  test("differs between attempts", () => {
     const ids = Array.from({ length: 5000 }, (_, index) => `attempt ${index}`);
     expect(new Set(ids.map(referenceOf)).size).toBe(ids.length);
   });
 
-  test("uses every character about equally often: no part of it is wasted", () => {
+  test("uses every character about equally often", () => {
     const counts = new Map<string, number>();
     for (let index = 0; index < 4000; index++)
       for (const character of referenceOf(`attempt ${index}`).replace("-", ""))

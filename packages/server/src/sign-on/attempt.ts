@@ -3,6 +3,7 @@ import { limits } from "../contract/limits.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Keyring, Purpose } from "../lib/keyring.ts";
 import { keyIdOfSealed, seal, unseal } from "../lib/seal.ts";
+import type { ProfileKey } from "../profiles/profile.ts";
 
 /**
  * One sign-on, from the shopper's click to the customer token:
@@ -12,58 +13,57 @@ import { keyIdOfSealed, seal, unseal } from "../lib/seal.ts";
  *        │           └──► failed ◄──┤
  *        └──► expired               └──► expired
  *
- * `started` is written nowhere: the attempt travels, sealed, in the `state` that goes to the identity provider and comes
- * back. The database knows an attempt from `returned` on, and decides by its id that it returns only once. Terminal
- * states are never left.
+ * `started` is not stored: the attempt travels sealed in the `state` to the identity provider and back. From `returned`
+ * on the attempt has a row, whose primary key lets it return only once. Terminal states are never left.
  */
-export type Attempt = {
+export type SignOnAttempt = {
   id: string;
   startedAt: number;
   clientId: string;
   clientState: string;
   clientNonce: string | null;
-  /** Digest of the redirect URI: the URI itself is looked up among those that are registered when the shopper is back. */
+  /** Digest of the redirect URI. The callback finds the URI among the realm's registered ones. */
   clientRedirectDigest: string;
   /** The client's PKCE challenge, or `NO_CHALLENGE`. */
   codeChallenge: string;
   browserDigest: string;
-  /** Whom the shopper was sent to (RFC 9700 4.4.2). */
+  /** The issuer that the shopper was sent to (RFC 9700 4.4.2). */
   idpIssuer: string;
-  /** The client is an application key, which shows its secret at the exchange. */
+  /** The client is an application key, which must show its secret at the exchange. */
   isConfidential?: boolean;
   clientScope?: string;
-  /** How long ago the shopper may have shown who they are, in seconds. */
+  /** In seconds: the client's `max_age`. */
   maxAge?: number;
-  /** The customer whom the client's `id_token_hint` names: nobody else may come back. */
+  /** The customer that the client's `id_token_hint` names. The sign-on of any other person is refused. */
   hintedCustomerId?: string;
-  /** The languages that the storefront asked for. */
+  /** The storefront's `ui_locales`. */
   uiLocales?: string;
 };
 
-/** The path that an attempt began under and must come back to. It is part of the seal: no other path opens it. */
-export type Place = { storeId: string; realmId: string; profileId: string };
-
 const PURPOSE = "sign-on-attempt";
-export const contextOf = ({ storeId, realmId, profileId }: Place) => `${storeId}/${realmId}/${profileId}`;
 
-export const sealAttempt = (keyring: Keyring, place: Place, attempt: Attempt): string =>
-  seal(keyring, PURPOSE, contextOf(place), JSON.stringify(attempt));
+/** The path is part of the seal: an attempt opens only under the path that it began under. */
+export const contextOf = ({ storeId, realmId, profileId }: ProfileKey) =>
+  `${storeId}/${realmId}/${profileId}`;
 
-export function openAttempt(keyring: Keyring, place: Place, idpState: string): Attempt | undefined {
-  const text = unseal(keyring, PURPOSE, contextOf(place), idpState);
+export const sealAttempt = (keyring: Keyring, key: ProfileKey, attempt: SignOnAttempt): string =>
+  seal(keyring, PURPOSE, contextOf(key), JSON.stringify(attempt));
+
+export function openAttempt(keyring: Keyring, key: ProfileKey, idpState: string): SignOnAttempt | undefined {
+  const text = unseal(keyring, PURPOSE, contextOf(key), idpState);
   return text === undefined ? undefined : JSON.parse(text);
 }
 
-/** Its ten minutes have passed, or it was begun before `endedBefore`, as a restore sets it. */
+/** The attempt's ten minutes have passed, or it began before `endedBefore`, which a restore sets. */
 export const isOver = (
   { clock }: { clock: Clock },
-  { startedAt }: Pick<Attempt, "startedAt">,
+  { startedAt }: Pick<SignOnAttempt, "startedAt">,
   endedBefore: number,
 ): boolean => clock.now() >= startedAt + limits.attemptSeconds * 1000 || startedAt < endedBefore;
 
 /**
- * The nonce and the PKCE verifier of the second leg follow from the attempt's id and the master key that sealed it, so
- * that any instance knows them and nobody else does.
+ * Nonce and PKCE verifier of the second leg are derived from the attempt's id and the master key that sealed the
+ * attempt. So every instance can compute them, and they are stored nowhere.
  */
 export const idpSecretsOf = (keyring: Keyring, idpState: string, attemptId: string) => ({
   idpNonce: derive(keyring, "idp-nonce", idpState, attemptId),
@@ -82,27 +82,27 @@ export const digest = (text: string): string => hash("sha256", text, "base64url"
 export const challengeOf = digest;
 
 /**
- * Stands where a challenge would, for a confidential client that was let begin without one. It fits no verifier, so that a release
- * which does not know it refuses the code.
+ * In place of the challenge of a confidential client that may do without one. It matches no verifier, so a release that
+ * does not know this value refuses the code.
  */
 export const NO_CHALLENGE = "none";
 
 export const isChallenge = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text);
 
-/** What ties a sign-on to the browser in which it began: one random value, made once, for any number of tabs. */
+/** A random value that ties sign-ons to their browser. A browser has one value for all its tabs. */
 export const newBrowserValue = (): string => randomBytes(32).toString("base64url");
 
 export const isBrowserValue = (text: string | undefined): text is string =>
   text !== undefined && /^[A-Za-z0-9_-]{43}$/.test(text);
 
-/** `__Host-` keeps other hosts of the same domain from planting one; a browser takes it over https only. */
+/** `__Host-` keeps other hosts of the domain from setting this cookie. Browsers accept the prefix over https only. */
 export const browserCookieName = (publicUrl: string): string =>
   publicUrl.startsWith("https:") ? "__Host-latchkey" : "latchkey";
 
 /**
- * Where the value with this digest is kept: under the name that all values share, and under one of its own. When two tabs begin at
- * once in a browser that has no value yet, the answer that comes second takes the shared name from the first. There are 64 names
- * of the second kind, so that whoever sends a browser here again and again does not fill it with cookies.
+ * Two cookies keep a browser's value: one under the shared name, one under a name from its digest. If two tabs begin at
+ * once without a value, the second answer overwrites the shared cookie of the first. There are only 64 names, so the
+ * cookies of a browser stay few.
  */
 export const browserCookieNames = (publicUrl: string, browserDigest: string): string[] => {
   const shared = browserCookieName(publicUrl);

@@ -3,11 +3,9 @@ import type { SignOnReason } from "../contract/sign-on-reasons.ts";
 import type { Parameters } from "../lib/query-parameters.ts";
 import { grantedScope } from "../realms/scopes.ts";
 import { isChallenge, NO_CHALLENGE } from "./attempt.ts";
-import { signOnProblem } from "./exits.ts";
+import { signOnProblem } from "./refuse.ts";
 
-/** What a storefront asks for at authorize, once its client and redirect URI are trusted. */
-
-/** The parameters that are read, beside `client_id` and `redirect_uri`. */
+/** The parameters of authorize that are read, beside `client_id` and `redirect_uri`. */
 const READ = [
   "profile",
   "scope",
@@ -24,7 +22,7 @@ const READ = [
   "id_token_hint",
 ];
 
-/** What is passed on to the identity provider as it came, and how long it may be. */
+/** The longest values that are passed on to the identity provider unchanged. */
 const MOST_CHARACTERS = {
   display: limits.displayLength,
   prompt: limits.promptLength,
@@ -32,14 +30,16 @@ const MOST_CHARACTERS = {
   login_hint: limits.loginHintLength,
 };
 
-/** OpenID Connect Core 6 and 7.2.1: parameters that must not be ignored, because they could say something else than the rest. */
+/**
+ * OpenID Connect Core 6 and 7.2.1: these parameters could contradict the others, so they are refused and not ignored.
+ */
 const REFUSED = {
   request: "request_not_supported",
   request_uri: "request_uri_not_supported",
   registration: "registration_not_supported",
 } as const satisfies Record<string, SignOnReason>;
 
-export type Wanted = {
+export type SignOnRequest = {
   clientNonce: string | null;
   /** `NO_CHALLENGE` where a `standard` key has sent a nonce instead. */
   codeChallenge: string;
@@ -48,7 +48,7 @@ export type Wanted = {
   maxAge: number | undefined;
 };
 
-export function readWanted(asked: Parameters, { isStandard }: { isStandard: boolean }): Wanted {
+export function readSignOnRequest(asked: Parameters, { isStandard }: { isStandard: boolean }): SignOnRequest {
   for (const [name, reason] of Object.entries(REFUSED))
     if (asked.get(name) !== undefined) throw signOnProblem(reason);
   if (asked.isRepeated(...READ)) throw signOnProblem("parameter_repeated");
@@ -78,7 +78,7 @@ export function readWanted(asked: Parameters, { isStandard }: { isStandard: bool
   };
 }
 
-/** Without method and challenge, both, only where the client may leave them out. What is sent of them is checked always. */
+/** A client that may do without PKCE leaves out both method and challenge. If it sends either, both are checked. */
 function readChallenge(asked: Parameters, mayBeAbsent: boolean): string {
   const [method, challenge] = [asked.get("code_challenge_method"), asked.get("code_challenge")];
   if (method === undefined && challenge === undefined && mayBeAbsent) return NO_CHALLENGE;
@@ -87,7 +87,7 @@ function readChallenge(asked: Parameters, mayBeAbsent: boolean): string {
   return challenge;
 }
 
-/** What goes to the identity provider, byte for byte, and nothing else that the storefront sends. */
+/** The storefront's parameters that go to the identity provider, byte for byte. */
 const PASSED_ON = ["display", "prompt", "ui_locales", "max_age", "login_hint"];
 
 export const passedOn = (asked: Parameters): string =>
@@ -96,7 +96,7 @@ export const passedOn = (asked: Parameters): string =>
     return sent === undefined ? "" : `&${name}=${sent}`;
   }).join("");
 
-/** The whole request but for the provider, as a query: what is read as it was sent, and nothing that is ignored. */
+/** The request without `profile`, as a query: the parameters that are read, each as it was sent. */
 export const sentAgain = (asked: Parameters, scope: string): string =>
   ["client_id", "redirect_uri", ...READ]
     .filter((name) => name !== "profile")

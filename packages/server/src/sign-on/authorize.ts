@@ -1,4 +1,4 @@
-import { findClient } from "../access/client.ts";
+import { findClient } from "../access/authenticate-client.ts";
 import type { BrowserAnswer, BrowserRequest } from "../contract/browser.ts";
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
@@ -11,26 +11,27 @@ import { type Parameters, readParameters } from "../lib/query-parameters.ts";
 import { toIdpAnswer } from "../openid/idp-answer.ts";
 import type { Calls } from "../profiles/calls.ts";
 import type { Directory } from "../profiles/directory.ts";
-import type { Profile } from "../profiles/profile.ts";
+import { keyOf, type Profile } from "../profiles/profile.ts";
 import type { Realm } from "../realms/realm.ts";
 import { isAllowedRedirectUri } from "../realms/redirect-uri.ts";
 import { idpScope, LEAST_SCOPE } from "../realms/scopes.ts";
 import { shopOf } from "../realms/shop.ts";
-import type { Recorder } from "../sign-on-records/record.ts";
 import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
+import type { Recorder } from "../sign-on-records/recorder.ts";
+import { startTrail, type Trail } from "../sign-on-records/trail.ts";
 import type { SigningKeys } from "../signing-keys/signing-keys.ts";
 import type { Storage } from "../storage/storage.ts";
-import { type Attempt, digest, sealAttempt } from "./attempt.ts";
-import { passedOn, readWanted, type Wanted } from "./authorization-request.ts";
+import { digest, type SignOnAttempt, sealAttempt } from "./attempt.ts";
+import { passedOn, readSignOnRequest, type SignOnRequest } from "./authorization-request.ts";
 import { chooseProfile, offerChoice } from "./choose-provider.ts";
-import { redirectProblemsTo, refuseWithPage, signOnProblem, startTrail, type Trail } from "./exits.ts";
 import { idpRequest, knowBrowser } from "./idp-request.ts";
-import { type KnownPaths, recallPath, type SignOnPath } from "./sign-on-path.ts";
+import { redirectProblemsTo, refuseWithPage, signOnProblem } from "./refuse.ts";
+import { cachedPath, type PathCache, type SignOnPath } from "./sign-on-path.ts";
 
 type Deps = {
   publicUrl: string;
   storage: Storage;
-  knownPlaces: KnownPaths;
+  signOnPaths: PathCache;
   clock: Clock;
   keyring: Keyring;
   directory: Directory;
@@ -43,26 +44,26 @@ type Deps = {
 
 type Ids = { store: string; realm: string };
 
-/** Begins a sign-on. It writes nothing, so nobody can fill anything up, and any number of tabs can be open at once. */
+/** Begins a sign-on. Writes nothing, so strangers cannot fill the database, and tabs do not disturb each other. */
 export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): Promise<BrowserAnswer> {
   const asked = readParameters(request.search);
   const profileId = asked.get("profile")?.toLowerCase();
-  const path = { storeId: ids.store, realmId: ids.realm };
-  const place = await recallPath(deps, { ...path, profileId: toId(profileId) });
-  if (!place) throw new Problem("realm_not_found");
-  const { realm } = place;
+  const key = { storeId: ids.store, realmId: ids.realm };
+  const path = await cachedPath(deps, { ...key, profileId: toId(profileId) });
+  if (!path) throw new Problem("realm_not_found");
+  const { realm } = path;
   request.cameFrom(shopOf(deps, realm));
-  const trail = startTrail(newId(), path, { ...request, startedAt: deps.clock.now() });
-  trail.facts.redirectUri = keepable(asked.get("redirect_uri"));
+  const trail = startTrail(newId(), key, { ...request, startedAt: deps.clock.now() });
+  trail.facts.redirectUri = storable(asked.get("redirect_uri"));
   deps.traces?.join("authorize", trail.id);
-  const client = await trustClient(deps, place, asked);
+  const client = await trustClient(deps, path, asked);
   if (client instanceof Problem) return refuseWithPage(deps, trail, client);
   return redirectProblemsTo(deps, client, trail, async () => {
-    const wanted = readWanted(asked, client);
+    const wanted = readSignOnRequest(asked, client);
     const hintedCustomerId = client.isStandard ? await readHint(deps, realm, asked) : undefined;
-    const profile = await chooseProfile(deps, place, profileId);
+    const profile = await chooseProfile(deps, path, profileId);
     if (Array.isArray(profile)) {
-      // Nobody may be asked anything (OpenID Connect Core 3.1.2.1).
+      // The shopper may see no page (OpenID Connect Core 3.1.2.1).
       if (asked.get("prompt") === "none")
         throw signOnProblem("profile_unchosen", { error: "interaction_required" });
       return offerChoice(deps, realm, profile, { asked, scope: wanted.clientScope });
@@ -73,14 +74,14 @@ export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): 
   });
 }
 
-/** What a stranger may have sent, for the record: so much of it, and nothing that a database cannot keep. */
-const keepable = (sent: string | undefined): string | null =>
+/** A stranger's text for the record: cut to length, without characters that a database refuses. */
+const storable = (sent: string | undefined): string | null =>
   sent
     ?.slice(0, limits.redirectUriLength)
     .toWellFormed()
     .replaceAll(/\p{Cc}/gu, "\ufffd") ?? null;
 
-/** What is no id is the id of no profile, and is not shown to the database. */
+/** Text that is not an id is not sent to the database. */
 const toId = (text = ""): string => (isId(text) ? text : "");
 
 type TrustedClient = {
@@ -92,7 +93,7 @@ type TrustedClient = {
   clientState: string | undefined;
 };
 
-/** Nothing may be sent to a redirect URI before the client is ours and the URI one of its own, byte for byte. */
+/** The store must have this client, and the realm this redirect URI, byte for byte. Only then may it redirect. */
 async function trustClient(
   { storage: { db } }: Deps,
   { realm, clientId: publicClientId }: SignOnPath,
@@ -101,7 +102,7 @@ async function trustClient(
   const clientId = asked.isRepeated("client_id") ? undefined : asked.get("client_id");
   if (publicClientId === undefined || clientId === undefined) return new Problem("sign_on_client_unknown");
   const isConfidential = clientId !== publicClientId;
-  // Members' codes are for the console alone: an application key could trade none.
+  // Only the console can redeem a member's code, so an application key may not begin a member's sign-on.
   const mayBeKey = realm.purpose === "customers";
   const key = isConfidential && mayBeKey ? await findClient(db, clientId) : undefined;
   if (isConfidential && key?.storeId !== realm.store_id) return new Problem("sign_on_client_unknown");
@@ -117,7 +118,7 @@ async function trustClient(
   return { clientId, isConfidential, isStandard, clientRedirectUri, clientState };
 }
 
-/** Whom the client expects to sign on (OpenID Connect Core 3.1.2.1). A hint that names nobody is met by nobody. */
+/** The customer that the client expects (OpenID Connect Core 3.1.2.1). An invalid hint ends the sign-on. */
 async function readHint(deps: Deps, realm: Realm, asked: Parameters): Promise<string | undefined> {
   const text = asked.get("id_token_hint");
   if (text === undefined) return undefined;
@@ -126,7 +127,7 @@ async function readHint(deps: Deps, realm: Realm, asked: Parameters): Promise<st
   return hint.customerId;
 }
 
-/** Asked wherever a sign-on goes on: at authorize, at the callback and at the exchange. */
+/** Checked at authorize and at the callback. The redeem checks the same in SQL (burn-code.ts). */
 export function refuseUnusable(profile: Profile | undefined): asserts profile is Profile {
   if (!profile?.enabled) throw signOnProblem("profile_disabled");
   if (profile.flow === "direct") throw signOnProblem("profile_direct");
@@ -135,12 +136,12 @@ export function refuseUnusable(profile: Profile | undefined): asserts profile is
 async function sendToIdp(
   deps: Deps,
   profile: Profile,
-  client: TrustedClient & Wanted & { hintedCustomerId: string | undefined },
+  client: TrustedClient & SignOnRequest & { hintedCustomerId: string | undefined },
   asked: Parameters,
   cookieHeader: string | undefined,
   trail: Trail,
 ): Promise<BrowserAnswer> {
-  // Who is down is asked by a probe, not by shoppers: theirs would be an error page of nobody's.
+  // A provider that is down gets probes and no shoppers, who would end on an error page of their browser.
   if (deps.calls.healthOf(profile.id)?.status === "down") {
     if (deps.calls.hasRested(profile.id)) void deps.directory.probe(profile);
     throw unavailable(deps, profile, trail);
@@ -148,7 +149,7 @@ async function sendToIdp(
   const metadata = await deps.directory.metadataAtHand(profile);
   if (!metadata) throw unavailable(deps, profile, trail);
   const browser = knowBrowser(deps, cookieHeader);
-  const attempt: Attempt = {
+  const attempt: SignOnAttempt = {
     id: trail.id,
     startedAt: trail.startedAt,
     clientId: client.clientId,
@@ -164,23 +165,22 @@ async function sendToIdp(
     ...(client.hintedCustomerId !== undefined && { hintedCustomerId: client.hintedCustomerId }),
     ...keptLocales(asked.get("ui_locales")),
   };
-  const place = { storeId: profile.store_id, realmId: profile.realm_id, profileId: profile.id };
-  const idpState = sealAttempt(deps.keyring, place, attempt);
-  // It comes back in our own URL, beside the provider's code.
+  const idpState = sealAttempt(deps.keyring, keyOf(profile), attempt);
+  // The state comes back in the callback's URL, beside the provider's code.
   if (idpState.length > MAX_IDP_STATE_LENGTH) throw signOnProblem("state_missing");
   deps.recorder.count("started");
   const to = { idpState, attemptId: attempt.id, scope: idpScope(client.clientScope) };
   return { location: `${idpRequest(deps, profile, metadata, to)}${passedOn(asked)}`, ...browser.answer };
 }
 
-/** Sealed into the attempt, so that a page at the callback has the language that was asked for here. A long list is left out. */
+/** Sealed into the attempt, so that a page at the callback has the same language. A long list is left out. */
 const keptLocales = (uiLocales: string | undefined) =>
   uiLocales !== undefined && uiLocales.length <= MAX_KEPT_LOCALES && { uiLocales };
 const MAX_KEPT_LOCALES = 64;
 
-/** With what the last reading of its document came to. */
+/** Notes on the trail why the last request for the provider's document failed. */
 export function unavailable({ directory }: Pick<Deps, "directory">, profile: Profile, trail: Trail): Problem {
-  const unread = directory.unreadOf(profile);
+  const unread = directory.failureOf(profile);
   if (unread) trail.idpAnswer = toIdpAnswer("discovery", { status: unread.status, fault: unread.reason });
   return signOnProblem("idp_unavailable");
 }

@@ -5,32 +5,30 @@ import { newId } from "../lib/ids.ts";
 import { readParameters } from "../lib/query-parameters.ts";
 import { newCredential } from "../lib/secrets.ts";
 import type { Identity } from "../openid/identify.ts";
+import type { ProfileKey } from "../profiles/profile.ts";
 import { shopOf } from "../realms/shop.ts";
-import type { Recorder } from "../sign-on-records/record.ts";
 import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
+import type { Recorder } from "../sign-on-records/recorder.ts";
 import { referenceOf } from "../sign-on-records/reference.ts";
-import type { AskDeps } from "./ask-idp.ts";
-import { type Attempt, digest, isOver, openAttempt, type Place } from "./attempt.ts";
+import { recordOf, startTrail, type Trail, timed } from "../sign-on-records/trail.ts";
+import { digest, isOver, openAttempt, type SignOnAttempt } from "./attempt.ts";
 import { refuseUnusable } from "./authorize.ts";
-import { claimAttempt, failAttempt, hasRecord, issueCode } from "./code.ts";
+import { claimAttempt, failAttempt, hasRecord, issueCode } from "./claim-attempt.ts";
+import { foreseeRealmRefusal, identifyShopper, isHinted, isSameBrowser } from "./identify-shopper.ts";
+import type { IdpDeps } from "./redeem-idp-code.ts";
 import {
   type PageCode,
-  recordOf,
   redirectProblemsTo,
   redirectToClient,
   refuseWithPage,
   signOnProblem,
-  startTrail,
-  type Trail,
-  timed,
-} from "./exits.ts";
-import { foreseeUnwelcome, identifyShopper, isHinted, isSameBrowser } from "./returned-shopper.ts";
-import { type KnownPaths, recallPath } from "./sign-on-path.ts";
+} from "./refuse.ts";
+import { cachedPath, type PathCache } from "./sign-on-path.ts";
 import { finishTest, openTestAttempt } from "./test-sign-on.ts";
 
-type Deps = AskDeps & {
+type Deps = IdpDeps & {
   publicUrl: string;
-  knownPlaces: KnownPaths;
+  signOnPaths: PathCache;
   recorder: Recorder;
   recordLimiter: RecordLimiter;
   codeSeconds: number;
@@ -39,29 +37,28 @@ type Deps = AskDeps & {
 type Ids = { store: string; realm: string; profile: string };
 
 /**
- * The identity provider has sent the shopper back. Path, sealed state and browser must agree before anything is done;
- * then the attempt is claimed by its id, so that of any number of callbacks one goes on.
+ * The identity provider has sent the shopper back. Path, sealed state and browser must agree first. Then the attempt is
+ * claimed by its id, so that only the first of several callbacks continues.
  */
 export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): Promise<BrowserAnswer> {
   const answered = readParameters(request.search);
-  const place: Place = { storeId: ids.store, realmId: ids.realm, profileId: ids.profile };
-  const found = await recallPath(deps, place);
-  if (!found) throw new Problem("realm_not_found");
-  const { realm, profile, endedBefore } = found;
+  const key: ProfileKey = { storeId: ids.store, realmId: ids.realm, profileId: ids.profile };
+  const path = await cachedPath(deps, key);
+  if (!path) throw new Problem("realm_not_found");
+  const { realm, profile, endedBefore } = path;
   request.cameFrom(shopOf(deps, realm));
   const idpState = answered.isRepeated("state") ? "" : (answered.get("state") ?? "");
-  const attempt = openAttempt(deps.keyring, place, idpState);
-  // A page has a record of its own: whoever comes without the browser, or too late, must not write over what became of
-  // the attempt.
+  const attempt = openAttempt(deps.keyring, key, idpState);
+  // The page's record has a new id: a late callback, or one from another browser, must not overwrite the attempt's
+  // record.
   const refusePage = (code: PageCode) => {
-    const pageTrail = startTrail(newId(), place, { ...request, startedAt: deps.clock.now() });
+    const pageTrail = startTrail(newId(), key, { ...request, startedAt: deps.clock.now() });
     return refuseWithPage(deps, pageTrail, new Problem(code));
   };
   if (!attempt) {
-    const test = openTestAttempt(deps, place, idpState);
-    if (test)
-      return finishTest(deps, { place, found, attempt: test, idpState, answered, request, refusePage });
-    // What belongs to no attempt of ours leaves no record, and so has no reference.
+    const test = openTestAttempt(deps, key, idpState);
+    if (test) return finishTest(deps, { key, path, attempt: test, idpState, answered, request, refusePage });
+    // A callback without an attempt leaves no record, so the page has no reference.
     deps.recorder.count("failed", "attempt_invalid");
     throw new Problem("attempt_invalid");
   }
@@ -69,19 +66,19 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
   deps.traces?.join("callback", attempt.id);
   if (isOver(deps, attempt, endedBefore)) return refusePage("attempt_expired");
   if (!isSameBrowser(deps, attempt, request)) return refusePage("browser_changed");
-  // The URI is still registered, or there is nowhere to go back to.
+  // The URI may have been taken off the realm since authorize.
   const clientRedirectUri = realm.redirect_uris.find((uri) => digest(uri) === attempt.clientRedirectDigest);
   if (clientRedirectUri === undefined) return refusePage("redirect_uri_unregistered");
 
   const client = { clientRedirectUri, clientState: attempt.clientState };
-  const trail = startTrail(attempt.id, place, { ...request, startedAt: attempt.startedAt });
+  const trail = startTrail(attempt.id, key, { ...request, startedAt: attempt.startedAt });
   trail.facts.redirectUri = clientRedirectUri;
   const work = async (): Promise<BrowserAnswer> => {
     const clientCode = newCredential("lkac");
-    const isFirst = await claimAttempt(deps, place, { ...attempt, clientRedirectUri, clientCode });
+    const isFirst = await claimAttempt(deps, key, { ...attempt, clientRedirectUri, clientCode });
     if (!isFirst) {
-      // Coming back twice is not another sign-on: the record of the first time is the one to look at, where there is one.
-      const isFound = deps.recorder.isWaiting(attempt.id) || (await hasRecord(deps, place, attempt.id));
+      // A second callback gets the reference of the first callback's record, if there is a record.
+      const isFound = deps.recorder.isWaiting(attempt.id) || (await hasRecord(deps, key, attempt.id));
       throw signOnProblem("callback_replay", isFound ? { reference: referenceOf(attempt.id) } : {});
     }
     try {
@@ -89,16 +86,16 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
       refuseUnusable(profile);
       const returned = { attempt, idpState, answered, source: request.source };
       const identity = judgeAge(deps, attempt, await identifyShopper(deps, profile, returned, trail), trail);
-      // Whom the exchange would refuse is told at once, while there is a storefront's page to tell it on.
+      // Refuses now what the redeem would refuse later, because a redirect can tell the shopper why.
       if (!(await isHinted(deps, profile, attempt, identity))) throw signOnProblem("hint_unmatched");
-      const refusal = await foreseeUnwelcome(deps, profile, realm, identity);
+      const refusal = await foreseeRealmRefusal(deps, profile, realm, identity);
       if (refusal) throw signOnProblem(refusal);
-      await timed(deps, trail, "write", () => issueCode(deps, place, attempt.id, identity));
+      await timed(deps, trail, "write", () => issueCode(deps, key, attempt.id, identity));
       deps.recorder.count("code_issued");
       deps.recorder.note({ ...recordOf(trail), outcome: "code_issued", reason: null, error: null });
-      return { location: redirectToClient(deps, place, client, { code: clientCode }) };
+      return { location: redirectToClient(deps, key, client, { code: clientCode }) };
     } catch (error) {
-      await failAttempt(deps, place, attempt.id);
+      await failAttempt(deps, key, attempt.id);
       throw error;
     }
   };
@@ -106,12 +103,12 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
 }
 
 /**
- * With `max_age` the shopper must have shown who they are no longer ago than that when the sign-on began, by the provider's own
- * word (Core 3.1.2.1). Without it that word plays no part (requirement 9), and is forgotten here.
+ * With `max_age` the provider's `auth_time` must be at most that many seconds before the sign-on began (Core 3.1.2.1).
+ * Without `max_age` the claim is not used (requirement 9) and is dropped here.
  */
 function judgeAge(
   { clock }: Deps,
-  { maxAge, startedAt }: Attempt,
+  { maxAge, startedAt }: SignOnAttempt,
   { authTime, ...identity }: Identity,
   trail: Trail,
 ): Identity {

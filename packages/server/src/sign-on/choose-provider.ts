@@ -7,12 +7,10 @@ import { issuerOf } from "../realms/issuer.ts";
 import type { Realm } from "../realms/realm.ts";
 import type { Storage } from "../storage/storage.ts";
 import { sentAgain } from "./authorization-request.ts";
-import { signOnProblem } from "./exits.ts";
+import { signOnProblem } from "./refuse.ts";
 import type { SignOnPath } from "./sign-on-path.ts";
 
-/** Which identity provider a shopper goes to: the one that the storefront names, or the one that the shopper chooses. */
-
-/** The profile that was named, or the only one there is, or several to choose from. */
+/** The profile that the storefront names, or the realm's only one, or several for the shopper to choose from. */
 export async function chooseProfile(
   { storage: { db } }: { storage: Storage },
   { realm, profile }: SignOnPath,
@@ -28,8 +26,8 @@ export async function chooseProfile(
 }
 
 /**
- * A form that posts the same request to ourselves, with a button for each provider. The request is in the form's address, which a POST
- * keeps and which has it once. There it stays as it was sent, byte for byte: a browser changes line breaks in a form's fields.
+ * A form that posts the same request to authorize again, with a button for each provider. The request is in the form's
+ * address, where it stays byte for byte: in a form's fields a browser changes line breaks.
  */
 export function offerChoice(
   deps: { publicUrl: string; calls: Calls },
@@ -38,16 +36,16 @@ export function offerChoice(
   { asked, scope }: { asked: Parameters; scope: string },
 ): BrowserAnswer {
   const action = `${issuerOf(deps, realm.store_id, realm.id)}/authorize?${sentAgain(asked, scope)}`;
-  // A request that came by POST may be longer than an address.
+  // A request by POST may be longer than an address can be.
   if (action.length > limits.urlBytes) throw signOnProblem("state_missing");
   const options = profiles.map(({ id, name }) => ({
     profileId: id,
     name,
     isDown: deps.calls.healthOf(id)?.status === "down",
   }));
-  const journey = [action, asked.get("redirect_uri") ?? "", ...profiles.map(endpointOf)];
+  const urls = [action, asked.get("redirect_uri") ?? "", ...profiles.map(endpointOf)];
   const httpOrigins = new Set(
-    journey.filter((url) => url.startsWith("http:")).map((url) => new URL(url).origin),
+    urls.filter((url) => url.startsWith("http:")).map((url) => new URL(url).origin),
   );
   return { choice: { action, options, httpOrigins: [...httpOrigins] } };
 }

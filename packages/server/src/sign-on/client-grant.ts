@@ -1,38 +1,38 @@
 import { type SqlBool, sql } from "kysely";
 import type { ProblemCode } from "../contract/problems.ts";
 import type { SignOnReason } from "../contract/sign-on-reasons.ts";
-import type { From } from "../customers/tokens/customer-token.ts";
+import type { TokenOrigin } from "../customers/tokens/issue-token.ts";
 import type { By } from "../events/event.ts";
-import type { Purpose } from "../realms/realm.ts";
+import type { RealmPurpose } from "../realms/realm.ts";
 import { statement } from "../storage/statement.ts";
 import type { Tables } from "../storage/tables.ts";
 import { challengeOf, NO_CHALLENGE } from "./attempt.ts";
 
-/** What is brought for a code. `client` is set where the request says which client and realm it is for. */
+/** A request to redeem a code. */
 export type ClientGrant = {
   storeId: string;
-  /** What the code is to be worth: only one of a realm with this purpose is touched. */
-  purpose: Purpose;
+  /** Only codes of realms with this purpose are found. */
+  purpose: RealmPurpose;
   clientCode: string;
   clientRedirectUri: string;
-  /** Undefined: the request brought none, which is right for a code that was begun without a challenge, and for no other. */
+  /** Undefined: the request has none. That fits only a code without a challenge. */
   clientVerifier: string | undefined;
-  /** `isStandard`: an application key whose `openid_client` is `standard` now. */
+  /** If the request names its client. `isStandard`: an application key whose `openid_client` is `standard` now. */
   client?: { realmId: string; clientId: string; isStandard?: boolean };
-  /** The application key that has shown its secret, if one has. */
+  /** The client id of the application key that has shown its secret. */
   authenticatedAs?: string | undefined;
   requestId: string;
-  from?: From | undefined;
-  /** Whose program brings it; without one, the person comes alone. */
+  from?: TokenOrigin | undefined;
+  /** The program that sends the request. Absent: the person's browser sends it without one. */
   by?: By;
 };
 
 export type AttemptRow = Tables["sign_on_attempts"];
 
-type OfCode = { codeHash: string; storeId: string; purpose: Purpose };
+type CodeKey = { codeHash: string; storeId: string; purpose: RealmPurpose };
 
-/** Whatever became of the code. One whose realm is gone is worth nothing, which its customers' exchange then says. */
-export const findByCode = statement((db, { codeHash, storeId, purpose }: OfCode) =>
+/** The attempt of a code, in any state. Without a realm, which was deleted, it counts as a customer's. */
+export const findByCode = statement((db, { codeHash, storeId, purpose }: CodeKey) =>
   db
     .selectFrom("sign_on_attempts as attempt")
     .leftJoin("authentication_realms as realm", (join) =>
@@ -44,7 +44,6 @@ export const findByCode = statement((db, { codeHash, storeId, purpose }: OfCode)
     .where(sql<SqlBool>`coalesce(realm.purpose, 'customers') = ${purpose}`),
 );
 
-/** What the request and the attempt do not agree on. */
 type Mismatch = { code: ProblemCode; reason: SignOnReason };
 
 export function mismatchOf(attempt: AttemptRow, grant: ClientGrant): Mismatch | undefined {
@@ -52,16 +51,16 @@ export function mismatchOf(attempt: AttemptRow, grant: ClientGrant): Mismatch | 
     return { code: "redirect_uri_mismatch", reason: "redirect_uri_mismatch" };
   if (!isBoundToClient(attempt, grant)) return { code: "verifier_mismatch", reason: "verifier_mismatch" };
   const isForeign = grant.client && attempt.client_id !== grant.client.clientId;
-  // A code that was begun for an application key is worth nothing without its secret, at whichever endpoint it is shown.
+  // At every endpoint a code of an application key needs the key's secret.
   const isUnproven = attempt.is_confidential === 1 && grant.authenticatedAs !== attempt.client_id;
   if (isForeign || isUnproven) return { code: "code_invalid", reason: "client_mismatch" };
   return undefined;
 }
 
 /**
- * The code goes to the program that began the sign-on: the program shows the verifier of its challenge; or it is a `standard` key that
- * has sent a nonce and no challenge, shows its secret and brings no verifier (RFC 9700 2.1.1, 4.8.2). A key that was made `pkce`
- * again since has lost its codes.
+ * Whether this program began the sign-on. It shows the verifier of its challenge; or it is a `standard` key that sent a
+ * nonce and no challenge, and shows its secret and no verifier (RFC 9700 2.1.1, 4.8.2). A key that is `pkce` again
+ * cannot redeem such codes.
  */
 function isBoundToClient(
   attempt: AttemptRow,

@@ -2,26 +2,26 @@ import { type RawBuilder, sql } from "kysely";
 import type { Clock } from "../lib/clock.ts";
 import type { EndedSession } from "../openid/logout-token.ts";
 import { deleteOld } from "../storage/delete-old.ts";
-import { hold, holdBeside } from "../storage/hold.ts";
+import { hold, holdShared } from "../storage/hold.ts";
 import { statement } from "../storage/statement.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
-import { KNOWN_MS } from "./code.ts";
+import { KNOWN_MS } from "./claim-attempt.ts";
 
 /**
- * Sessions that identity providers have ended lately. Whose shopper we were still asking about when the session ended has
- * neither code nor token that could be taken back: it is refused when it asks for one.
+ * Sessions that identity providers have ended lately (back-channel logout). A sign-on still in progress at that moment
+ * has no code and no token yet to take back, so it is refused when it redeems its code.
  */
 
 type Deps = { storage: Storage; clock: Clock };
-type OfProfile = { storeId: string; profileId: string };
+type EndedProfile = { storeId: string; profileId: string };
 
-/** No session and no subject of a provider is called this: theirs have at least one character. */
+/** In place of an absent session or subject. A provider's have at least one character. */
 export const UNNAMED = "";
 
-/** Committed before anything is taken back: whoever does not see it has what is then taken back. */
+/** Commits before tokens are revoked. The token of a redeem that does not see this row is revoked afterwards. */
 export async function noteEnded(
   { storage }: Deps,
-  { storeId, profileId }: OfProfile,
+  { storeId, profileId }: EndedProfile,
   { subject, idpSession }: EndedSession,
   endedAt: number,
 ): Promise<void> {
@@ -39,42 +39,42 @@ export async function noteEnded(
         conflict
           .columns(["store_id", "profile_id", "subject", "idp_session"])
           .doUpdateSet({ ended_at: endedAt })
-          // A token that is sent again says nothing new.
+          // A repeated logout token changes nothing.
           .where("ended_idp_sessions.ended_at", "<", endedAt),
       )
       .execute(),
   );
 }
 
-/** Who came back, with which session, and when. */
-export type IdpSession = OfProfile & { subject: string; idpSession: string; since: number };
+/** The provider's session of a sign-on. `since`: the time of the callback. */
+export type IdpSession = EndedProfile & { subject: string; idpSession: string; since: number };
 
 export const idpSessionOf = (
-  place: OfProfile,
+  profile: EndedProfile,
   { subject, idpSession }: { subject: string; idpSession: string | null },
   since: number,
 ): IdpSession => ({
-  storeId: place.storeId,
-  profileId: place.profileId,
+  storeId: profile.storeId,
+  profileId: profile.profileId,
   subject,
   idpSession: idpSession ?? UNNAMED,
   since,
 });
 
 /**
- * 1 if that session has ended since. By the same names as `isOf` in logout.ts, from the other side. Two looks, because PostgreSQL
- * does not go along the key for either half of an "or".
+ * 1 if the session has ended since. Matches subject and session by the rule of `isOfSession` in backchannel-logout.ts.
+ * Two `exists`, because PostgreSQL uses no index for an `or`.
  */
-export const endedSince = (came: IdpSession): RawBuilder<0 | 1> => {
-  const { subject, idpSession } = came;
-  const bySubject = sql`subject = ${subject} and (idp_session in (${idpSession}, ${NOTHING}) or ${idpSession} = ${NOTHING})`;
-  const bySession = sql`subject = ${NOTHING} and idp_session = ${idpSession}`;
-  return sql`case when ${isThere(came, bySubject)} or ${isThere(came, bySession)} then 1 else 0 end`;
+export const endedSince = (session: IdpSession): RawBuilder<0 | 1> => {
+  const { subject, idpSession } = session;
+  const bySubject = sql`subject = ${subject} and (idp_session in (${idpSession}, ${UNNAMED_SQL}) or ${idpSession} = ${UNNAMED_SQL})`;
+  const bySession = sql`subject = ${UNNAMED_SQL} and idp_session = ${idpSession}`;
+  return sql`case when ${wasEnded(session, bySubject)} or ${wasEnded(session, bySession)} then 1 else 0 end`;
 };
 
-const NOTHING = sql.lit(UNNAMED);
+const UNNAMED_SQL = sql.lit(UNNAMED);
 
-const isThere = (
+const wasEnded = (
   { storeId, profileId, since }: IdpSession,
   named: RawBuilder<unknown>,
 ): RawBuilder<unknown> =>
@@ -83,28 +83,25 @@ const isThere = (
     where store_id = ${storeId} and profile_id = ${profileId} and ${named} and ended_at >= ${since}
   )`;
 
-const readEnded = statement((db, came: IdpSession) => db.selectNoFrom(endedSince(came).as("has_ended")));
+const readEnded = statement((db, session: IdpSession) =>
+  db.selectNoFrom(endedSince(session).as("has_ended")),
+);
 
 /**
- * For a token that comes of no code: in the transaction that makes it, which ends before anything of the session is taken back,
- * or begins afterwards and sees that it has ended.
+ * For a token without a code of Latchkey's, in the transaction that issues it. The shared lock orders it with
+ * `holdEnding`: either it commits before tokens are taken back, or it sees that the session has ended.
  */
-export async function isEndedForGood(
-  trx: Trx,
-  { storage }: Pick<Deps, "storage">,
-  came: IdpSession,
-): Promise<boolean> {
-  await holdBeside(trx, storage, nameOf(came));
-  return (await readEnded.first(trx, came))?.has_ended === 1;
+export async function isSessionEnded(trx: Trx, session: IdpSession): Promise<boolean> {
+  await holdShared(trx, nameOf(session));
+  return (await readEnded.first(trx, session))?.has_ended === 1;
 }
 
-/** Waits for those who are making tokens without a code. */
-export const holdEnding = (trx: Trx, { storage }: Pick<Deps, "storage">, of: OfProfile): Promise<void> =>
-  hold(trx, storage, [nameOf(of)]);
+/** Takes the lock exclusively: waits for the transactions of `isSessionEnded`. */
+export const holdEnding = (trx: Trx, profile: EndedProfile): Promise<void> => hold(trx, [nameOf(profile)]);
 
-const nameOf = ({ storeId, profileId }: OfProfile): string => `sessions ${storeId} ${profileId}`;
+const nameOf = ({ storeId, profileId }: EndedProfile): string => `sessions ${storeId} ${profileId}`;
 
-/** With the attempts that came back before: none of their codes is good any more. True: there are more. */
+/** Deletes rows as old as the attempts that they could concern, which are deleted too. True: more are left. */
 export const forgetEndedSessions = (deps: Deps): Promise<boolean> =>
   deleteOld(
     deps,

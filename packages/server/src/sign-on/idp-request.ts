@@ -14,11 +14,9 @@ import {
   newBrowserValue,
 } from "./attempt.ts";
 
-/** How a browser is sent to an identity provider, and known again when it comes back. */
-
 type Deps = { publicUrl: string; keyring: Keyring };
 
-/** The value that ties a sign-on to its browser: the one that it has, or a new one to keep. */
+/** Ties the sign-on to this browser: by the value in its cookie, or by a new value and cookie. */
 export function knowBrowser(
   { publicUrl }: Pick<Deps, "publicUrl">,
   cookieHeader: string | undefined,
@@ -30,21 +28,21 @@ export function knowBrowser(
   return { digest: madeDigest, answer: { setCookies: browserCookies(publicUrl, made, madeDigest) } };
 }
 
-/** Takes the values away that tie sign-ons to this browser: those that have begun in it cannot be finished. */
+/** Deletes the cookies that tie sign-ons to this browser. Sign-ons that began in it can then no longer be finished. */
 export function forgetBrowser(
   { publicUrl }: Pick<Deps, "publicUrl">,
   cookieHeader: string | undefined,
 ): string[] {
   const shared = browserCookieName(publicUrl);
   const names = (cookieHeader ?? "").split(";").map((pair) => pair.split("=")[0]?.trim() ?? "");
-  const ours = names.filter((name) => name === shared || /^\.[\w-]$/.test(name.slice(shared.length)));
+  const own = names.filter((name) => name === shared || /^\.[\w-]$/.test(name.slice(shared.length)));
   const secure = publicUrl.startsWith("https:") ? "; Secure" : "";
-  return [...new Set(ours)]
+  return [...new Set(own)]
     .filter((name) => name.startsWith(shared))
     .map((name) => `${name}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0${secure}`);
 }
 
-/** What the identity provider is asked; it brings `idpState` back. */
+/** The URL of the provider's authorization endpoint. The provider sends `idpState` back. */
 export function idpRequest(
   deps: Deps,
   profile: Profile,
@@ -64,7 +62,7 @@ export function idpRequest(
   });
 }
 
-/** What the store registers at its identity provider: one address for each profile, so that no two can be mixed up. */
+/** The redirect URI to register at the provider. Each profile has its own, so providers cannot be mixed up. */
 export const callbackUrl = (
   deps: { publicUrl: string },
   { store_id: storeId, realm_id: realmId, id }: Pick<Profile, "store_id" | "realm_id" | "id">,

@@ -2,20 +2,20 @@ import type { Caller } from "../contract/caller.ts";
 import type * as contract from "../contract/customer-tokens.ts";
 import type { Input, Output } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
-import { answerOnce, type Remember } from "../customers/answer-once.ts";
-import { holdPassword, type SignInDeps, signInWithPassword } from "../customers/sign-in.ts";
-import { type IssuedToken, issueToken } from "../customers/tokens/customer-token.ts";
+import { answerOnce, type Remember } from "../customers/idempotent-answers.ts";
+import { holdPassword, type SignInDeps, signInWithPassword } from "../customers/password-sign-in.ts";
+import { type IssuedToken, issueToken } from "../customers/tokens/issue-token.ts";
 import { byCaller } from "../events/event.ts";
 import { isWellFormed } from "../lib/secrets.ts";
 import { getSettings } from "../realms/settings.ts";
-import { type DirectDeps, findDirectPlace, redeemDirect } from "./direct.ts";
 import { redeem } from "./redeem.ts";
+import { type DirectDeps, findDirectPath, redeemDirect } from "./redeem-direct.ts";
 
 type Deps = DirectDeps & SignInDeps;
 type Body = Input<typeof contract.issueCustomerToken>["body"];
-type Answer = Output<typeof contract.issueCustomerToken>;
+type CustomerTokenAnswer = Output<typeof contract.issueCustomerToken>;
 
-type TokenRequest = {
+type CustomerTokenRequest = {
   caller: Caller;
   source: string;
   userAgent: string | undefined;
@@ -24,10 +24,10 @@ type TokenRequest = {
   body: Body;
 };
 
-/** Issues every customer token, for a code as for a password, with the same answer. */
-export function issueCustomerToken(deps: Deps, request: TokenRequest): Promise<Answer> {
+/** Issues a customer token for a code or for a password, with the same answer. */
+export function issueCustomerToken(deps: Deps, request: CustomerTokenRequest): Promise<CustomerTokenAnswer> {
   const { data } = request.body;
-  return answerOnce<Answer>(deps, request.caller, request, async (remember) =>
+  return answerOnce<CustomerTokenAnswer>(deps, request.caller, request, async (remember) =>
     present(
       data.authentication_mechanism === "oidc"
         ? await withCode(deps, request, data, remember)
@@ -41,9 +41,9 @@ type WithPassword = Exclude<Body["data"], WithCode>;
 
 async function withCode(
   deps: Deps,
-  { caller, source, userAgent }: TokenRequest,
+  { caller, source, userAgent }: CustomerTokenRequest,
   data: WithCode,
-  remember: Remember<Answer>,
+  remember: Remember<CustomerTokenAnswer>,
 ): Promise<IssuedToken> {
   const { storeId, requestId } = caller;
   const grant = {
@@ -56,8 +56,8 @@ async function withCode(
     clientRedirectUri: data.oauth_redirect_uri,
     clientVerifier: data.oauth_code_verifier,
   };
-  // A code of ours has our form. Any other can only be an identity provider's, where one is used directly.
-  const direct = isWellFormed("lkac", grant.clientCode) ? undefined : await findDirectPlace(deps, storeId);
+  // Latchkey's codes begin with `lkac`. Any other code can only be a provider's, for a direct profile.
+  const direct = isWellFormed("lkac", grant.clientCode) ? undefined : await findDirectPath(deps, storeId);
   if (direct) return redeemDirect(deps, direct, grant, (trx, token) => remember(trx, present(token)));
   return redeem(deps, grant, async (trx, { token }) => {
     await remember(trx, present(token));
@@ -67,15 +67,15 @@ async function withCode(
 
 async function withPassword(
   deps: Deps,
-  { caller, source, userAgent, isGone }: TokenRequest,
+  { caller, source, userAgent, isGone }: CustomerTokenRequest,
   data: WithPassword,
-  remember: Remember<Answer>,
+  remember: Remember<CustomerTokenAnswer>,
 ): Promise<IssuedToken> {
   const customer = await signInWithPassword(deps, caller, source, data, isGone);
   const { client_id: clientId, realm_id: realmId } = await getSettings(deps, caller.storeId);
   const signer = await deps.signingKeys.current();
   return deps.storage.transact(async (trx) => {
-    // A new password ends all sessions; one that was begun with the old password must not slip in behind it.
+    // A new password ends all sessions. Without this lock, a sign-in with the old password could commit after that.
     if (!(await holdPassword(trx, customer))) throw new Problem("credentials_wrong");
     const granted = {
       storeId: caller.storeId,
@@ -91,10 +91,10 @@ async function withPassword(
   });
 }
 
-const present = ({ id, customerId, token, expiresAt }: IssuedToken): Answer => ({
+const present = ({ id, customerId, token, expiresAt }: IssuedToken): CustomerTokenAnswer => ({
   data: { type: "token", id, customer_id: customerId, token, expires: expiresAt / 1000 },
 });
 
-/** The application key whose secret stands behind the access token. */
+/** The application key that got the access token for its secret. */
 const authenticatedAs = ({ grant, holder }: Caller): string | undefined =>
   grant === "client_credentials" && holder.type === "application_key" ? holder.clientId : undefined;

@@ -1,5 +1,5 @@
-import { readCredentials } from "../access/client.ts";
-import { writeAnswer } from "../access/issue.ts";
+import { readCredentials } from "../access/authenticate-client.ts";
+import { writeAnswer } from "../access/issue-access-token.ts";
 import type * as contract from "../contract/access-tokens.ts";
 import { MEMBERS_CLIENT_ID } from "../contract/access-tokens.ts";
 import type { Input, Output } from "../contract/operation.ts";
@@ -8,50 +8,47 @@ import type { Keyring } from "../lib/keyring.ts";
 import { hashSecret, isWellFormed } from "../lib/secrets.ts";
 import { settleMember } from "../members/sign-in.ts";
 import { statement } from "../storage/statement.ts";
-import { type TradeDeps, tradeCode } from "./trade-code.ts";
+import { type TradeDeps, tradeCode } from "./burn-code.ts";
 
 type Deps = TradeDeps & { keyring: Keyring };
-type Answer = Output<typeof contract.issueAccessToken>;
+type MemberToken = Output<typeof contract.issueAccessToken>;
 
 /**
- * Trades a member's code for an access token, and for nothing else: there is no customer and no customer token. The console
- * knows no store, so the store follows from the code. What they may do is not in the token: the gate looks the role up.
+ * Redeems a member's code for an access token; there is no customer and no customer token. The console names no store,
+ * so the code's store counts. The token has no role: the gate looks up the role at each request.
  */
 export async function redeemForMember(
   deps: Deps,
   authorization: string | undefined,
   body: Input<typeof contract.issueAccessToken>["body"],
   requestId: string,
-): Promise<Answer> {
+): Promise<MemberToken> {
   if (body.scope) throw new Problem("scope_unknown");
   const { clientId } = readCredentials(authorization, body);
   if (clientId !== MEMBERS_CLIENT_ID) throw new Problem("members_client_unknown");
   const { code = "", redirect_uri: clientRedirectUri = "", code_verifier: clientVerifier = "" } = body;
   if (!isWellFormed("lkac", code)) throw new Problem("code_invalid");
-  const place = await findPlaceOfCode.first(deps.storage.db, { codeHash: hashSecret(code) });
-  if (!place) throw new Problem("code_invalid");
+  const found = await findRealmOfCode.first(deps.storage.db, { codeHash: hashSecret(code) });
+  if (!found) throw new Problem("code_invalid");
   const grant = {
-    storeId: place.store_id,
+    storeId: found.store_id,
     purpose: "members",
     clientCode: code,
     clientRedirectUri,
     clientVerifier,
-    client: { realmId: place.realm_id, clientId: MEMBERS_CLIENT_ID },
+    client: { realmId: found.realm_id, clientId: MEMBERS_CLIENT_ID },
     requestId,
   } as const;
-  return tradeCode<Answer, void>(deps, grant, {
-    async askAlong() {},
-    async work(trx, { attempt, identity, place: { profile } }) {
-      const member = await settleMember(trx, deps, profile, identity, requestId);
-      if ("reason" in member) return member;
-      const given = { grant: "member", storeId: member.store_id, holderId: member.id } as const;
-      return { customerId: null, answer: writeAnswer(deps, { ...given, tokenId: attempt.token_id }) };
-    },
+  return tradeCode<MemberToken>(deps, grant, async (trx, { attempt, identity, place: { profile } }) => {
+    const member = await settleMember(trx, deps, profile, identity, requestId);
+    if ("reason" in member) return member;
+    const given = { grant: "member", storeId: member.store_id, holderId: member.id } as const;
+    return { customerId: null, answer: writeAnswer(deps, { ...given, tokenId: attempt.token_id }) };
   });
 }
 
-/** A code is 256 random bits, so whoever has one knows whose it is. */
-const findPlaceOfCode = statement((db, of: { codeHash: string }) =>
+/** Searches all stores: a code is 256 random bits, so it cannot be guessed. */
+const findRealmOfCode = statement((db, of: { codeHash: string }) =>
   db
     .selectFrom("sign_on_attempts as attempt")
     .innerJoin("authentication_realms as realm", (join) =>

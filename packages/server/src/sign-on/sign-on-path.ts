@@ -1,46 +1,45 @@
 import { MEMBERS_CLIENT_ID } from "../contract/access-tokens.ts";
 import type { GroupCache } from "../lib/cache.ts";
-import { type Profile, profileOf } from "../profiles/profile.ts";
+import { type Profile, type ProfileKey, profileOf } from "../profiles/profile.ts";
 import { REALM_COLUMNS, type Realm, realmOf } from "../realms/realm.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage } from "../storage/storage.ts";
 import { createStoreCache } from "../storage/store-cache.ts";
 import type { Tables } from "../storage/tables.ts";
-import type { Place } from "./attempt.ts";
 
-/** What the database says of the path that a sign-on begins under and comes back to. */
+/** The database's rows for the path of a sign-on: /stores/…/realms/…/profiles/…. */
 export type SignOnPath = {
   realm: Realm;
-  /** The client id of the store's storefronts, or of the console. */
+  /** The public client id: of the store's storefronts, or of the console. */
   clientId: string | undefined;
-  /** What was begun before is over: a restore forgets which attempts had come back, and which codes were redeemed. */
+  /** Attempts that began earlier are over. A restore sets this, because it loses claims and used codes. */
   endedBefore: number;
   profile: Profile | undefined;
 };
 
-export type KnownPaths = GroupCache<SignOnPath | undefined>;
+export type PathCache = GroupCache<SignOnPath | undefined>;
 
-const MAX_KNOWN = 2000;
+const MAX_PATHS = 2000;
 
-/** A place without a profile is not kept: made-up profile ids would fill the cache. */
-export const createKnownPaths = ({ storage }: { storage: Storage }): KnownPaths =>
-  createStoreCache({ storage }, MAX_KNOWN, (place) => place?.profile !== undefined);
+/** A path without a profile is not cached: made-up profile ids would fill the cache. */
+export const createPathCache = ({ storage }: { storage: Storage }): PathCache =>
+  createStoreCache({ storage }, MAX_PATHS, (path) => path?.profile !== undefined);
 
 /**
- * As it was when the store last changed: here that is known at once, in another process within a second. What was switched off since
- * is found by the redeem, which asks the database.
+ * From the cache. A change of the store drops its entries at once in this process, within a second in others. The
+ * redeem reads the database, so it sees a profile that was switched off in between.
  */
-export function recallPath(
-  { storage, knownPlaces }: { storage: Storage; knownPlaces: KnownPaths },
-  place: Place,
+export function cachedPath(
+  { storage, signOnPaths }: { storage: Storage; signOnPaths: PathCache },
+  key: ProfileKey,
 ): Promise<SignOnPath | undefined> {
-  const load = () => findPath(storage.db, place);
-  return knownPlaces.getOrLoad(place.storeId, `${place.realmId} ${place.profileId}`, load);
+  const load = () => findPath(storage.db, key);
+  return signOnPaths.getOrLoad(key.storeId, `${key.realmId} ${key.profileId}`, load);
 }
 
-/** One statement, because every leg of a sign-on asks all of it. Undefined: there is no such realm. */
-export async function findPath(db: Database, place: Place): Promise<SignOnPath | undefined> {
-  const row = await readPlace.first(db, place);
+/** One statement reads all, because both legs need all. Undefined: there is no such realm. */
+export async function findPath(db: Database, key: ProfileKey): Promise<SignOnPath | undefined> {
+  const row = await readPath.first(db, key);
   if (!row) return undefined;
   return {
     realm: realmOf(realmColumnsOf(row)),
@@ -52,11 +51,11 @@ export async function findPath(db: Database, place: Place): Promise<SignOnPath |
 
 type RealmRow = Tables["authentication_realms"];
 
-/** The columns of the joined realm, without the prefix that keeps them apart from the profile's. */
+/** The joined realm's columns without `realm_`, the prefix that separates them from the profile's. */
 const realmColumnsOf = (row: Record<`realm_${keyof RealmRow}`, unknown>): RealmRow =>
   Object.fromEntries(REALM_COLUMNS.map((name) => [name, row[`realm_${name}`]])) as RealmRow;
 
-const readPlace = statement((db, at: Place) =>
+const readPath = statement((db, key: ProfileKey) =>
   db
     .selectFrom("authentication_realms as realm")
     .innerJoin("stores as store", "store.id", "realm.store_id")
@@ -65,7 +64,7 @@ const readPlace = statement((db, at: Place) =>
       join
         .onRef("profile.store_id", "=", "realm.store_id")
         .onRef("profile.realm_id", "=", "realm.id")
-        .on("profile.id", "=", at.profileId),
+        .on("profile.id", "=", key.profileId),
     )
     .selectAll("profile")
     .select([
@@ -73,6 +72,6 @@ const readPlace = statement((db, at: Place) =>
       "settings.client_id as settings_client_id",
       "store.tokens_from",
     ])
-    .where("realm.store_id", "=", at.storeId)
-    .where("realm.id", "=", at.realmId),
+    .where("realm.store_id", "=", key.storeId)
+    .where("realm.id", "=", key.realmId),
 );

@@ -14,29 +14,30 @@ import { judgeSignOn } from "../profiles/live-evidence.ts";
 import { getProfile, type Profile, type ProfileKey } from "../profiles/profile.ts";
 import { presentLinks } from "../profiles/resource.ts";
 import { issuerOf } from "../realms/issuer.ts";
-import type { Recorder } from "../sign-on-records/record.ts";
+import type { Recorder } from "../sign-on-records/recorder.ts";
 import { referenceOf } from "../sign-on-records/reference.ts";
-import type { AskDeps } from "./ask-idp.ts";
-import { type Attempt, contextOf, isOver, type Place } from "./attempt.ts";
+import { recordOf, startTrail, type Trail } from "../sign-on-records/trail.ts";
+import { contextOf, isOver, type SignOnAttempt } from "./attempt.ts";
 import { unavailable } from "./authorize.ts";
-import { claimAttempt, failAttempt } from "./code.ts";
-import { type PageCode, reasonOf, recordOf, signOnProblem, startTrail, type Trail } from "./exits.ts";
+import { claimAttempt, failAttempt } from "./claim-attempt.ts";
+import { foreseeRealmRefusal, identifyShopper, isSameBrowser } from "./identify-shopper.ts";
 import { idpRequest, knowBrowser } from "./idp-request.ts";
-import { foreseeUnwelcome, identifyShopper, isSameBrowser } from "./returned-shopper.ts";
+import type { IdpDeps } from "./redeem-idp-code.ts";
+import { type PageCode, reasonOf, signOnProblem } from "./refuse.ts";
 import { findPath, type SignOnPath } from "./sign-on-path.ts";
 
 /**
- * A sign-on by an administrator, to see what a provider sends. It goes the way of every other, up to the person; then it ends on a page of
- * ours, and nothing comes of it but a record. Ticket and attempt are sealed for purposes of their own: neither can be taken for a
- * sign-on's, nor a sign-on's for these.
+ * A test sign-on by an administrator. It runs every check of a real sign-on, then ends on a page; it makes a record,
+ * and no code, customer or token. Ticket and attempt are sealed for purposes of their own, so neither can be used in a
+ * real sign-on, nor the reverse.
  */
-type Deps = AskDeps & { publicUrl: string; recorder: Recorder };
+type Deps = IdpDeps & { publicUrl: string; recorder: Recorder };
 
-/** `attemptId`: of the attempt that it begins, so that whoever asked can look for its record. Absent in one of the release before. */
+/** `attemptId`: the id of the attempt to come, to find its record by. Tickets of the last release have none. */
 type Ticket = { id: string; attemptId?: string; expiresAt: number };
-type TestAttempt = Pick<Attempt, "id" | "startedAt" | "browserDigest" | "idpIssuer">;
+type TestAttempt = Pick<SignOnAttempt, "id" | "startedAt" | "browserDigest" | "idpIssuer">;
 
-/** The address holds all there is to it; which of them were used, the database knows from the first use on. */
+/** The URL has the whole ticket. The database gets a row only when the ticket is used. */
 export async function offerTest(
   deps: Pick<Deps, "publicUrl" | "storage" | "clock" | "keyring" | "calls">,
   key: ProfileKey,
@@ -62,20 +63,20 @@ export async function offerTest(
 type Ids = { store: string; realm: string; profile: string };
 
 export async function beginTest(deps: Deps, ids: Ids, request: BrowserRequest): Promise<BrowserAnswer> {
-  const place: Place = { storeId: ids.store, realmId: ids.realm, profileId: ids.profile };
-  const found = await findPath(deps.storage.db, place);
-  if (!found) throw new Problem("realm_not_found");
-  if (!found.profile) throw new Problem("profile_not_found");
+  const key: ProfileKey = { storeId: ids.store, realmId: ids.realm, profileId: ids.profile };
+  const path = await findPath(deps.storage.db, key);
+  if (!path) throw new Problem("realm_not_found");
+  if (!path.profile) throw new Problem("profile_not_found");
   const asked = readParameters(request.search);
-  const text = unseal(deps.keyring, "test-sign-on", contextOf(place), asked.get("ticket") ?? "");
+  const text = unseal(deps.keyring, "test-sign-on", contextOf(key), asked.get("ticket") ?? "");
   const ticket: Ticket | undefined = text === undefined ? undefined : JSON.parse(text);
   if (!ticket || ticket.expiresAt <= deps.clock.now()) throw new Problem("test_sign_on_over");
-  if (!(await claim(deps, place, ticket.id))) throw new Problem("test_sign_on_over");
+  if (!(await claim(deps, key, ticket.id))) throw new Problem("test_sign_on_over");
   const begun = { id: ticket.attemptId ?? newId(), startedAt: deps.clock.now() };
-  const trail = trailOf(place, found, request, begun);
+  const trail = trailOf(key, path, request, begun);
   deps.traces?.join("authorize", trail.id);
   try {
-    const profile = testable(found);
+    const profile = testable(path);
     const metadata = await deps.directory.metadataOf(profile);
     if (!metadata) throw unavailable(deps, profile, trail);
     const browser = knowBrowser(deps, request.cookie);
@@ -85,7 +86,7 @@ export async function beginTest(deps: Deps, ids: Ids, request: BrowserRequest): 
       browserDigest: browser.digest,
       idpIssuer: metadata.issuer,
     };
-    const idpState = seal(deps.keyring, "test-sign-on-attempt", contextOf(place), JSON.stringify(attempt));
+    const idpState = seal(deps.keyring, "test-sign-on-attempt", contextOf(key), JSON.stringify(attempt));
     const to = { idpState, attemptId: attempt.id, scope: "openid email profile" };
     return { location: idpRequest(deps, profile, metadata, to), ...browser.answer };
   } catch (error) {
@@ -93,19 +94,19 @@ export async function beginTest(deps: Deps, ids: Ids, request: BrowserRequest): 
   }
 }
 
-/** Undefined: not of a test, or not of one that began under this path. */
+/** Undefined: the state is not of a test, or of a test that began under another path. */
 export function openTestAttempt(
   { keyring }: { keyring: Keyring },
-  place: Place,
+  key: ProfileKey,
   idpState: string,
 ): TestAttempt | undefined {
-  const text = unseal(keyring, "test-sign-on-attempt", contextOf(place), idpState);
+  const text = unseal(keyring, "test-sign-on-attempt", contextOf(key), idpState);
   return text === undefined ? undefined : JSON.parse(text);
 }
 
-type Returning = {
-  place: Place;
-  found: SignOnPath;
+type ReturnedTest = {
+  key: ProfileKey;
+  path: SignOnPath;
   attempt: TestAttempt;
   idpState: string;
   answered: Parameters;
@@ -113,31 +114,31 @@ type Returning = {
   refusePage(code: PageCode): Promise<never>;
 };
 
-/** The same checks in the same order as of any sign-on; where that would give a code, this one ends. */
-export async function finishTest(deps: Deps, returning: Returning): Promise<BrowserAnswer> {
-  const { place, found, attempt, idpState, answered, request, refusePage } = returning;
+/** The checks of `callback` in the same order, up to the code. */
+export async function finishTest(deps: Deps, returned: ReturnedTest): Promise<BrowserAnswer> {
+  const { key, path, attempt, idpState, answered, request, refusePage } = returned;
   deps.traces?.join("callback", attempt.id);
-  if (isOver(deps, attempt, found.endedBefore)) return refusePage("attempt_expired");
+  if (isOver(deps, attempt, path.endedBefore)) return refusePage("attempt_expired");
   if (!isSameBrowser(deps, attempt, request)) return refusePage("browser_changed");
-  if (!(await claim(deps, place, attempt.id))) throw new Problem("test_sign_on_over");
-  const trail = trailOf(place, found, request, attempt);
+  if (!(await claim(deps, key, attempt.id))) throw new Problem("test_sign_on_over");
+  const trail = trailOf(key, path, request, attempt);
   let identity: Identity | undefined;
   try {
-    const profile = testable(found);
+    const profile = testable(path);
     const { source } = request;
     identity = await identifyShopper(deps, profile, { attempt, idpState, answered, source }, trail);
-    const refusal = await foreseeUnwelcome(deps, profile, found.realm, identity);
+    const refusal = await foreseeRealmRefusal(deps, profile, path.realm, identity);
     return report(deps, trail, { reason: refusal ?? null, person: personOf(identity) });
   } catch (error) {
     return report(deps, trail, { reason: reasonOf(error), person: [], cause: error });
   } finally {
-    await failAttempt(deps, place, attempt.id);
+    await failAttempt(deps, key, attempt.id);
   }
 }
 
-/** One insert decides which of several visits goes on. */
-const claim = (deps: Deps, place: Place, id: string): Promise<boolean> =>
-  claimAttempt(deps, place, {
+/** One insert decides which of several visits continues. */
+const claim = (deps: Deps, key: ProfileKey, id: string): Promise<boolean> =>
+  claimAttempt(deps, key, {
     id,
     clientId: "",
     codeChallenge: "",
@@ -146,17 +147,17 @@ const claim = (deps: Deps, place: Place, id: string): Promise<boolean> =>
   });
 
 function trailOf(
-  place: Place,
+  key: ProfileKey,
   { profile }: SignOnPath,
   request: BrowserRequest,
-  { id, startedAt }: Pick<Attempt, "id" | "startedAt">,
+  { id, startedAt }: Pick<SignOnAttempt, "id" | "startedAt">,
 ): Trail {
-  const trail = startTrail(id, place, { ...request, startedAt });
+  const trail = startTrail(id, key, { ...request, startedAt });
   trail.profile = profile;
   return trail;
 }
 
-/** Also one that is not enabled yet: that is when it should be tested. */
+/** A disabled profile can be tested, too: a new profile should be tested before it is enabled. */
 function testable({ profile }: SignOnPath): Profile {
   if (!profile || profile.flow === "direct") throw signOnProblem("profile_disabled");
   return profile;
@@ -168,9 +169,9 @@ const personOf = ({ email, emailVerified, name, subject }: Identity): TestReport
   { name: "Subject", value: subject },
 ];
 
-type Ended = { reason: SignOnReason | null; person: TestReport["person"]; cause?: unknown };
+type TestOutcome = { reason: SignOnReason | null; person: TestReport["person"]; cause?: unknown };
 
-function report({ recorder }: Deps, trail: Trail, { reason, person, cause }: Ended): BrowserAnswer {
+function report({ recorder }: Deps, trail: Trail, { reason, person, cause }: TestOutcome): BrowserAnswer {
   const record = recordOf(trail);
   const { reference, checks, timings } = record;
   const entry = reason === null ? undefined : signOnReasonEntry(reason);
@@ -193,6 +194,6 @@ function report({ recorder }: Deps, trail: Trail, { reason, person, cause }: End
     timings,
   };
   if (reason === null) return { report: shown };
-  const isOurs = cause === undefined || cause instanceof Problem;
-  return { report: shown, failure: { reference, reason, ...(isOurs ? {} : { cause }) } };
+  const isExpected = cause === undefined || cause instanceof Problem;
+  return { report: shown, failure: { reference, reason, ...(isExpected ? {} : { cause }) } };
 }

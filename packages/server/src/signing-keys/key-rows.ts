@@ -17,8 +17,8 @@ import { hold } from "../storage/hold.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 
-/** The signing keys as they lie in the database: a table for each algorithm, the private halves sealed. */
-export type Key = Signer & { publicKey: KeyObject; jwk: PublishedKey; signsFrom: number };
+/** A signing key as the database keeps it: one table for each algorithm, the private key sealed. */
+export type StoredKey = Signer & { publicKey: KeyObject; jwk: PublishedKey; signsFrom: number };
 
 type Published<Kind> = Kind & { kid: string; use: "sig" };
 export type PublishedKey =
@@ -28,18 +28,21 @@ export type PublishedKey =
 type KeyDeps = { storage: Storage; clock: Clock; keyring: Keyring };
 
 const TABLES = { ES256: "signing_keys", RS256: "id_token_keys" } as const;
-const HELD = "signing keys";
+const LOCK = "signing keys";
 const PURPOSE = "signing-key";
-/** Longer than our key set may be kept (five minutes) and than another instance takes to see a new key. */
+/**
+ * More than the five minutes for which verifiers may cache the key set, and more than another instance needs to see a
+ * new key.
+ */
 export const PUBLISHED_BEFORE_MS = 10 * 60_000;
 
-type NewKey = Pick<Key, "kid" | "alg" | "privateKey" | "publicKey">;
+type NewKey = Pick<StoredKey, "kid" | "alg" | "privateKey" | "publicKey">;
 
 const generate = promisify(generateKeyPair);
 
 /**
- * Made before any transaction, on a thread of its own: an RSA key takes a tenth of a second, sometimes a whole one. The name
- * is random: after a restore the same one must not come again with another key.
+ * Generates a key on another thread, before any transaction: an RSA key takes 0.1 s, sometimes 1 s. `kid` is random, so
+ * that after a restore no new key gets the `kid` of a lost one.
  */
 export async function newKey(alg: SigningAlgorithm): Promise<NewKey> {
   const pair =
@@ -50,13 +53,13 @@ export async function newKey(alg: SigningAlgorithm): Promise<NewKey> {
 }
 
 /**
- * All of both kinds that can be opened, in the order in which they sign, and how many cannot: those are damaged, or sealed with a master
- * key that is not here.
+ * The keys of both kinds in the order in which they sign. `unopened` counts the keys that are damaged or sealed with a
+ * missing master key.
  */
 export async function readKeys({
   storage: { db },
   keyring,
-}: Omit<KeyDeps, "clock">): Promise<{ keys: Key[]; unopened: number }> {
+}: Omit<KeyDeps, "clock">): Promise<{ keys: StoredKey[]; unopened: number }> {
   const of = (table: (typeof TABLES)[SigningAlgorithm]) =>
     db.selectFrom(table).select(["kid", "public_jwk", "sealed_private_key", "signs_from"]);
   const rows = await of(TABLES.ES256)
@@ -76,8 +79,8 @@ export async function readKeys({
 }
 
 /**
- * Of several instances that want to add a key at once, each waits until the one before it is done, and only then looks
- * from when on the newest key signs. One that was made in vain is thrown away.
+ * Instances that add a key at the same time wait for each other under one lock. `work` gets the time from which the
+ * newest key signs, read under the lock, and then decides whether to insert its own key.
  */
 export function afterOthers<T>(
   { storage }: Pick<KeyDeps, "storage">,
@@ -85,7 +88,7 @@ export function afterOthers<T>(
   work: (trx: Trx, newest: number | undefined) => Promise<T>,
 ): Promise<T> {
   return storage.transact(async (trx) => {
-    await hold(trx, storage, [HELD]);
+    await hold(trx, [LOCK]);
     const newest = await trx
       .selectFrom(TABLES[alg])
       .select("signs_from")
@@ -116,7 +119,10 @@ export const deleteKeysBefore = async (db: Database, alg: SigningAlgorithm, sign
   await db.deleteFrom(TABLES[alg]).where("signs_from", "<", signsFrom).execute();
 };
 
-/** Rotation on demand: the next key of each kind is published now and signs in ten minutes. Says the one for customer tokens. */
+/**
+ * Rotation on demand: publishes the next key of each kind now; it signs in ten minutes. Returns the `kid` of the ES256
+ * key.
+ */
 export async function addNextKey(deps: KeyDeps): Promise<string> {
   const now = deps.clock.now();
   const [ec, rsa] = await Promise.all([newKey("ES256"), newKey("RS256")]);
@@ -128,8 +134,8 @@ export async function addNextKey(deps: KeyDeps): Promise<string> {
 }
 
 /**
- * For a key that is in other hands: it and all others are gone from the key set, and new ones sign at once. Every
- * token of before is dead, on every instance within a second. Says the id of the one for customer tokens.
+ * For a leaked key: deletes all keys, and new keys sign at once. Every earlier token is invalid on every instance
+ * within a second. Returns the `kid` of the new ES256 key.
  */
 export async function replaceKeys(
   deps: KeyDeps,
@@ -148,7 +154,7 @@ export async function replaceKeys(
   return { kid: ec.kid, endedTokens: await deleteAlong(deps, tokens, onTokensEnded) };
 }
 
-/** Seals the signing keys anew with the first master key. Says how many it sealed, and how many needed none. */
+/** Seals the signing keys with the first master key. `kept` counts the keys that were sealed with it already. */
 export async function resealSigningKeys({
   storage: { db },
   keyring,

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 
 /**
- * How many rows, for `limit`. SQLite looks at the value of a bare parameter there, and so plans the statement anew each time
- * that it is run, which costs more than most of our reads.
+ * The number of rows of a `limit`. With a bare parameter there, SQLite plans by its value, and so plans the statement
+ * again at every run, which costs more than most reads.
  */
 export const atMost = (rows: number): RawBuilder<number> => sql<number>`cast(${rows} as integer)`;

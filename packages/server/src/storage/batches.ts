@@ -1,10 +1,12 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Clock } from "../lib/clock.ts";
-import { isUnavailable, type Storage } from "./storage.ts";
+import { isUnavailable } from "./failures.ts";
+import type { Storage } from "./storage.ts";
 
 /**
- * The first batch has the least rows: fewer would hardly be quicker, since every commit waits for the disk. SQLite holds its
- * one write lock, and in the service the event loop, for as long as a batch takes, which should be less than ten milliseconds.
+ * The first batch has the least rows: a smaller one would hardly be quicker, since every commit waits for the disk.
+ * SQLite holds its one write lock, and in the service the event loop, for as long as a batch takes, which should be
+ * less than ten milliseconds.
  */
 const BATCH: Record<Storage["engine"], { leastRows: number; mostRows: number; targetMs: number }> = {
   sqlite: { leastRows: 20, mostRows: 500, targetMs: 5 },
@@ -13,23 +15,26 @@ const BATCH: Record<Storage["engine"], { leastRows: number; mostRows: number; ta
 
 type Deps = { storage: Pick<Storage, "engine">; clock: Clock; sleep?: (ms: number) => Promise<unknown> };
 type Bounds = {
-  /** For rows that take so little that a transaction for a few of them costs more than they do. */
+  /** Higher for rows that cost less than the transaction around a few of them. */
   leastRows?: number;
   maxRows?: number;
   withinMs?: number;
-  /** How often in a row the database may be away or too busy: the same rows are then tried again, a few at a time. */
+  /** How many times in a row the database may be away or too busy: the same rows are tried again, a few at a time. */
   retries?: number;
-  /** What part of the time that a batch took is left to others before the next: all of it, unless somebody waits for the rows. */
+  /**
+   * The pause before the next batch, as a part of the time that the last one took. Less than 1 where a caller waits for
+   * the rows.
+   */
   rest?: number;
 };
 
 const RETRY_MS = 1000;
 
 /**
- * Does with any number of rows what would take too long for one statement. `work` takes at most so many rows, in a
- * transaction of its own, and says how many it found; none means that it is done, and not fewer than it could have taken,
- * since somebody who does the same at once may have taken the others. The size of
- * a batch follows from how long the last one took, and so does the pause before the next.
+ * Works on any number of rows in batches, where one statement would take too long. `work` takes at most `limit` rows,
+ * in a transaction of its own, and returns how many it found. Only 0 ends the work: a batch may be small because
+ * another instance has taken the other rows. The size of a batch, and the pause before it, follow from the time that
+ * the last batch took.
  */
 export async function inBatches(
   { storage: { engine }, clock, sleep = wait }: Deps,
@@ -67,6 +72,9 @@ export async function inBatches(
   }
 }
 
-/** At most twice as many as the batch before, so that one quick batch changes little; after a slow one, as many as fit the target. */
+/**
+ * At most twice the batch before, so that one quick batch changes little; after a slow batch, the rows that fit the
+ * target.
+ */
 const nextLimit = (limit: number, shareOfTarget: number): number =>
   Math.round(limit / Math.max(shareOfTarget, 0.5));

@@ -9,29 +9,29 @@ type Along = {
   table: keyof Tables;
   /** The columns that name a row. */
   key: readonly string[];
-  /** The first columns of an index, in whose order the rows go. */
+  /** The first columns of an index, in whose order the rows are deleted. */
   along: readonly string[];
   where: RawBuilder<SqlBool>;
 };
 
-type Place = (string | number)[];
+type StatementPosition = (string | number)[];
 
-/** Half a minute or more: what takes that long must not end because the database was busy for a moment. */
+/** A long deletion goes on after the database was busy for half a minute. */
 const RETRIES = 30;
 
 /**
  * Deletes any number of rows in batches along an index, each from where the last one ended: PostgreSQL would otherwise
- * walk over all that was deleted before, again and again. Says how many there were.
+ * step over all deleted index entries again in each batch. Returns how many rows there were.
  */
 export async function deleteAlong(
   deps: { storage: Storage; clock: Clock },
   rows: Along,
   onDeleted: (rows: number) => void = () => {},
 ): Promise<number> {
-  let from: Place | undefined;
+  let from: StatementPosition | undefined;
   const deleteNext = async (limit: number) => {
     const deleted = await deleteSome(deps.storage, rows, from, limit);
-    // All before any of these are gone, so any of them will do to go on from.
+    // All rows before these are gone, so the next batch can begin at any of these.
     from = deleted.at(-1);
     onDeleted(deleted.length);
     return deleted.length;
@@ -42,7 +42,10 @@ export async function deleteAlong(
   return done;
 }
 
-/** Of two who delete the same rows at once, the one who waited finds none of its batch: that does not mean the end. */
+/**
+ * When two processes delete the same rows, the one that waited for the locks finds its batch empty, although rows are
+ * left.
+ */
 async function isAnyLeft({ db }: Storage, { table, key, where }: Along): Promise<boolean> {
   const left = await db
     .selectFrom(table as "customers")
@@ -56,9 +59,9 @@ async function isAnyLeft({ db }: Storage, { table, key, where }: Along): Promise
 async function deleteSome(
   { db }: Storage,
   { table, key, along, where }: Along,
-  from: Place | undefined,
+  from: StatementPosition | undefined,
   limit: number,
-): Promise<Place[]> {
+): Promise<StatementPosition[]> {
   const { ref } = db.dynamic;
   let some = db
     .selectFrom(table as "customers")

@@ -2,10 +2,11 @@ import { type SqlBool, sql } from "kysely";
 import type { Clock } from "../lib/clock.ts";
 import { atMost } from "./at-most.ts";
 import { inBatches } from "./batches.ts";
+import { forChangeIfFree } from "./engine.ts";
 import type { Storage } from "./storage.ts";
 import type { Tables } from "./tables.ts";
 
-/** The sweepers' tables, and the column that says from when on a row is over. Each has an index on it. */
+/** The tables that are swept, and the column with the time after which a row is deleted. Each has an index on it. */
 type Swept = {
   access_token_revocations: "expires_at";
   customer_tokens: "expires_at";
@@ -18,12 +19,12 @@ type Swept = {
   integration_deliveries: "forget_at";
 };
 
-/** What one sweep may do before others have their turn again. What is left waits for the next. */
+/** The limits of one sweep. The rows that are left wait for the next sweep. */
 export const ROUND = { maxRows: 20_000, withinMs: 200 } as const;
 
 type Deps = { storage: Storage; clock: Clock };
 
-/** Goes through several of which each may take a round, until together they have taken one. False: some are left, or a part of one. */
+/** Works on one thing after the other until a round's time is over. False: not all was done. */
 export async function inOneRound<T>(
   { clock }: Pick<Deps, "clock">,
   several: readonly T[],
@@ -36,17 +37,17 @@ export async function inOneRound<T>(
   return true;
 }
 
-type Key<T extends keyof Tables> = keyof Tables[T] & string;
+type SweptKey<T extends keyof Tables> = keyof Tables[T] & string;
 
-/** Deletes rows that are over, as many as fit into a round. True: there are more. */
+/** Deletes expired rows, as many as fit into a round. True: there are more. */
 export async function deleteOld<T extends keyof Swept>(
   deps: Deps,
   table: T,
-  key: readonly Key<T>[],
+  key: readonly SweptKey<T>[],
   column: Swept[T],
   untilMs: number,
 ): Promise<boolean> {
-  const { db, engine } = deps.storage;
+  const { db } = deps.storage;
   const { ref } = db.dynamic;
   const deleteSome = async (limit: number) => {
     const over = db
@@ -54,12 +55,12 @@ export async function deleteOld<T extends keyof Swept>(
       .select(key.map((one) => ref<"id">(one)))
       .where(ref(column), "<=", untilMs)
       .orderBy(ref(column))
-      .limit(atMost(limit))
-      // Instances that sweep at the same time take different rows, and do not wait for each other.
-      .$if(engine === "postgres", (query) => query.forUpdate().skipLocked());
+      .limit(atMost(limit));
+    // Instances that sweep at the same time take different rows, and do not wait for each other.
+    const free = forChangeIfFree(db, over);
     const { numDeletedRows } = await db
       .deleteFrom(table as "sign_ons")
-      .where(sql<SqlBool>`(${sql.join(key.map((one) => sql.ref(one)))}) in ${over}`)
+      .where(sql<SqlBool>`(${sql.join(key.map((one) => sql.ref(one)))}) in ${free}`)
       .executeTakeFirst();
     return Number(numDeletedRows);
   };

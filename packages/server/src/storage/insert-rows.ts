@@ -3,65 +3,57 @@ import { type Built, statement, statementInOrder } from "./statement.ts";
 import type { Database } from "./storage.ts";
 import type { Tables } from "./tables.ts";
 
-/** So many rows at once, then the next smaller number: few statements to keep, and few to send. */
+/** Rows per statement, then the next smaller number: few statements to keep, and few to send. */
 const SIZES = [100, 32, 8, 4, 3, 2, 1];
 
 /**
- * Inserts any number of rows by statements that are compiled once for each of a few sizes: to build a statement anew for thousands of
- * values takes longer than to run it, and so does to run one for each row. `ending` is what follows the rows: what to do with
- * those that are there already, and what to return. `isLater`: as `later` of a statement.
+ * Inserts any number of rows by statements that are compiled once for each of a few sizes: to build a statement anew
+ * for thousands of values takes longer than to run it, and so does a statement for each row. `ending` follows the rows:
+ * what to do with rows that are there already, and what to return. `isLater`: as `later` of a statement, which returns
+ * nothing.
  */
 export function insertRows<T extends keyof Tables, C extends keyof Tables[T] & string, O = never>(
   table: T,
   columns: readonly C[],
   { ending = sql``, isLater = false }: { ending?: RawBuilder<O>; isLater?: boolean } = {},
 ): (db: Database, rows: readonly Pick<Tables[T], C>[]) => Promise<O[]> {
-  const bySize = new Map(SIZES.map((size) => [size, insertOf(table, columns, size, ending, isLater)]));
+  const bySize = new Map(SIZES.map((size) => [size, insertOf(table, columns, size, ending)]));
   return async (db, rows) => {
     const returned: O[] = [];
     for (let from = 0; from < rows.length; ) {
       const size = SIZES.find((one) => one <= rows.length - from) ?? 1;
       const values: unknown[] = [];
       for (const row of rows.slice(from, from + size)) for (const column of columns) values.push(row[column]);
-      const result = await bySize.get(size)?.(db, values);
-      if (result) returned.push(...result.rows);
+      if (isLater) await bySize.get(size)?.later(db, values);
+      else returned.push(...((await bySize.get(size)?.all(db, values)) ?? []));
       from += size;
     }
     return returned;
   };
 }
 
-const insertOf = <O>(
-  table: string,
-  columns: readonly string[],
-  size: number,
-  ending: RawBuilder<O>,
-  isLater: boolean,
-) =>
-  statementInOrder(
-    () => {
-      const row = sql`(${sql.join(columns.map((column) => sql`${column}`))})`;
-      const names = sql.join(columns.map((column) => sql.ref(column)));
-      const rows = Array.from({ length: size }, () => row);
-      return sql<O>`insert into ${sql.table(table)} (${names}) values ${sql.join(rows)} ${ending}`;
-    },
-    { isLater },
-  );
+const insertOf = <O>(table: string, columns: readonly string[], size: number, ending: RawBuilder<O>) =>
+  statementInOrder(() => {
+    const row = sql`(${sql.join(columns.map((column) => sql`${column}`))})`;
+    const names = sql.join(columns.map((column) => sql.ref(column)));
+    const rows = Array.from({ length: size }, () => row);
+    return sql<O>`insert into ${sql.table(table)} (${names}) values ${sql.join(rows)} ${ending}`;
+  });
 
 /**
- * Runs a statement about any number of ids, so many at once. It is compiled once: where there are fewer, the last of them fills the
- * places that are left. `more` are values besides the ids.
+ * Runs a statement about any number of ids, `atOnce` at a time. The statement is compiled once: where there are fewer
+ * ids, the last id fills the placeholders that are left. `more` are values besides the ids.
  */
 export function forIds<O, M extends object = object>(
   atOnce: number,
   build: (db: Database, ids: readonly string[], more: M) => Built<O>,
 ): (db: Database, ids: readonly string[], more?: M) => Promise<O[]> {
   const every = Array.from({ length: atOnce }, (_, at) => at);
-  const some = statement((db, places: string[] & M) =>
+  const some = statement((db, placeholders: string[] & M) =>
     build(
       db,
-      every.map((at) => places[at] as string),
-      places,
+      every.map((at) => placeholders[at] as string),
+      placeholders,
     ),
   );
   return async (db, ids, more) => {

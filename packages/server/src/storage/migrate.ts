@@ -30,7 +30,7 @@ import { idTokenAlg } from "./migrations/0025-id-token-alg.ts";
 import { newSqlite } from "./sqlite/new-sqlite.ts";
 import type { Database, Storage, Trx } from "./storage.ts";
 
-/** In order; a migration that was released is never edited. */
+/** In order. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
   applicationKeys,
   identityProviders,
@@ -60,18 +60,21 @@ export const migrations: readonly Migration[] = [
 
 const ADVISORY_LOCK = 4_727_311_002;
 
-/** While a migration waits for a table, all requests for it wait behind it. Longer than a request may: of two that lock each other out the request goes. */
+/**
+ * While a migration waits for the lock of a table, all requests for the table wait behind it. Longer than a request's
+ * limit: when the two lock each other out, the request is undone.
+ */
 const LOCK_MS = 1000;
-/** Requests are served between two tries. */
+/** Between two tries, requests are served. */
 const PAUSE_MS = 5000;
 const TRY_AGAIN_MS = 60_000;
 
 /**
- * Brings the tables up to date and says which migrations it ran. Each migration is one transaction, with its row in
- * `schema_migrations`, under a lock that all processes share: two that start together run it once, and one that is
- * killed leaves it undone as a whole, for the next start. Where there are no tables yet, one transaction has them all, because
- * each waits for the disk; on SQLite it makes the tables as the last migration leaves them, in a quarter of the time. Tables of a
- * newer release are left as they are.
+ * Brings the tables up to date and returns the names of the migrations it ran. Each migration is one transaction, with
+ * its row in `schema_migrations`, under a lock that all processes share: two processes that start together run it once,
+ * and a process that is killed leaves it undone as a whole, for the next start. An empty database gets all migrations
+ * in one transaction, because each commit waits for the disk; on SQLite the tables are created as the last migration
+ * leaves them, in a quarter of the time. Tables of a newer release stay as they are.
  */
 export async function migrate(
   { storage, clock }: { storage: Storage; clock: Clock },
@@ -88,7 +91,7 @@ export async function migrate(
   }
 }
 
-/** pg_dump holds every table for as long as it runs, which may be hours. */
+/** pg_dump locks every table for as long as it runs, which may be hours. */
 async function tryForTables<T>(clock: Clock, run: () => Promise<T>): Promise<T> {
   const startedMs = clock.monotonicMs();
   for (;;) {
@@ -106,11 +109,11 @@ const LOCK_NOT_AVAILABLE = "55P03";
 const TABLE_HELD =
   "a migration needs a table that somebody else has held for a minute, as pg_dump does until it is done: nothing of it was changed. Run `latchkey migrate` again then.";
 
-/** Whether Latchkey has ever made its tables here. */
+/** Whether the database has tables of Latchkey. */
 export const hasTables = async (storage: Storage): Promise<boolean> =>
   (await findApplied(storage.db)) !== undefined;
 
-/** As many of those that are left, in order. */
+/** Runs the next `most` migrations, in order. */
 async function runSome(
   trx: Trx,
   { storage: { engine }, clock }: { storage: Storage; clock: Clock },
@@ -147,7 +150,7 @@ const makeList = (trx: Trx): Promise<void> =>
     .addColumn("applied_at", "bigint", (column) => column.notNull())
     .execute();
 
-/** Code runs on tables that are newer than itself, unless a migration that it does not know has taken away what it uses. */
+/** A release runs on newer tables, unless a migration that it does not know has removed what it uses. */
 async function refuseTooNew(
   { db }: Storage,
   applied: ReadonlySet<number>,
@@ -168,14 +171,14 @@ async function refuseTooNew(
   );
 }
 
-/** A look without a lock: most starts have nothing to do, and need not wait for anybody. `undefined`: no tables. */
+/** Reads without a lock: most starts have nothing to migrate, and need not wait. `undefined`: no tables. */
 const findApplied = (db: Database | Trx): Promise<Set<number> | undefined> =>
   readApplied(db).catch((error) => {
     if (isMissingTable(error)) return undefined;
     throw error;
   });
 
-// PostgreSQL: undefined_table. SQLite has no code of its own for it.
+// PostgreSQL: undefined_table. SQLite has no code for it.
 const isMissingTable = ({ code, message }: Error & { code?: string }): boolean =>
   code === "42P01" || message.startsWith("no such table");
 

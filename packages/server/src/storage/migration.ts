@@ -1,9 +1,9 @@
 import type { Storage, Trx } from "./storage.ts";
 
 /**
- * One step of the tables. Most steps only add (expand): the release before them goes on working on the new tables, so
- * that instances can be upgraded one after the other, and back. A step that takes something away (contract) says in
- * `needsVersion` which migration code must know to run on what is left.
+ * A change of the tables. Most migrations only add (expand): the release before goes on working on the new tables, so
+ * that instances can be upgraded one after the other, and back. A migration that removes something (contract) names in
+ * `needsVersion` the migration that a release must know to run on the tables after it.
  */
 export type Migration = {
   /** The number of its file. */

@@ -4,17 +4,19 @@ import { sql } from "kysely";
 import type { Clock } from "../lib/clock.ts";
 import { isOperatorFault, operatorFault } from "../lib/operator-fault.ts";
 import { toRealPath } from "../lib/real-path.ts";
+import { isUnavailable } from "./failures.ts";
 import { hasTables, migrate } from "./migrate.ts";
 import { isStrange } from "./sqlite/backup.ts";
 import { openSqlite } from "./sqlite/sqlite.ts";
 import { writeStatistics } from "./sqlite/statistics.ts";
-import { isUnavailable, type PostgresOptions, type Storage } from "./storage.ts";
+import type { PostgresOptions, Storage } from "./storage.ts";
 
-/** Connects to `sqlite:<path>`, `sqlite::memory:` or `postgres://…`, whatever state its tables are in. */
+/** Connects to `sqlite:<path>`, `sqlite::memory:` or `postgres://…`, and leaves the tables as they are. */
 export async function connectStorage(databaseUrl: string, options?: PostgresOptions): Promise<Storage> {
   if (!databaseUrl.startsWith("sqlite:")) return connectPostgres(databaseUrl, options);
   const path = databaseUrl.slice("sqlite:".length);
-  // Before it is opened, which gives a database our mode and our kind of log: a mistyped path may lead to somebody else's.
+  // Before the file is opened, which changes its mode and its log: a mistyped path may lead to another program's
+  // database.
   if (isStrange(path))
     throw operatorFault(
       `${resolve(path)} is somebody else's database: there are no tables of latchkey in it, but others. LATCHKEY_DATABASE_URL says which one is meant.`,
@@ -23,7 +25,10 @@ export async function connectStorage(databaseUrl: string, options?: PostgresOpti
   return openSqlite(path);
 }
 
-/** SQLite deletes what lies there when it makes a database, and a database that was moved away has its last changes in it. */
+/**
+ * SQLite deletes an old log when it creates a database, and the log of a database that was moved away has its last
+ * changes.
+ */
 function refuseLogAlone(path: string): void {
   if (!existsSync(`${path}-wal`) || existsSync(path)) return;
   throw operatorFault(
@@ -31,11 +36,8 @@ function refuseLogAlone(path: string): void {
   );
 }
 
-/** The driver is loaded where it is used: a start is mostly the loading of files. */
-async function connectPostgres(
-  url: string,
-  options: PostgresOptions & { patient?: boolean } = {},
-): Promise<Storage> {
+/** Loads the driver only where it is used: a start is mostly the loading of files. */
+async function connectPostgres(url: string, options: PostgresOptions = {}): Promise<Storage> {
   const { openPostgres } = await import("./postgres/postgres.ts");
   return openPostgres(url, options);
 }
@@ -43,8 +45,8 @@ async function connectPostgres(
 type Opening = PostgresOptions & { claim?: boolean; mustExist?: boolean };
 
 /**
- * Connects, and brings the tables up to this version's. A service claims its database first: one that is refused has
- * then changed nothing. `mustExist`: whoever only wants to look must not make a database by looking.
+ * Connects, and migrates the tables to this version. A service claims its database first: a service that is refused has
+ * changed nothing. `mustExist`: for commands that only read, which must not create a database.
  */
 export async function openStorage(
   { clock }: { clock: Clock },
@@ -68,7 +70,7 @@ export async function openStorage(
   }
 }
 
-/** On a full disk, or beside somebody who holds the lock, a database is opened all the same. */
+/** A database opens also on a full disk, or while another process has the lock. */
 function unlessUnavailable(error: unknown): void {
   if (!isUnavailable(error)) throw error;
 }
@@ -77,31 +79,39 @@ const IN_MEMORY = "sqlite::memory:";
 const HOW_TO_MAKE =
   "LATCHKEY_DATABASE_URL says which database is meant. `latchkey store create`, `serve`, `dev` and `migrate` make one.";
 
-/** Throws also what keeps us from looking: in a folder of another user's it may well be there. */
+/** Throws also when the file cannot be looked for: in a folder without read permission it may be there. */
 export function refuseMissingFile(path: string, remedy = HOW_TO_MAKE): void {
   if (!statSync(path, { throwIfNoEntry: false }))
     throw operatorFault(`there is no database ${resolve(path)}; ${remedy}`);
 }
 
-/** Whether two addresses lead to one database, as far as they themselves can tell. */
+/** Whether two addresses name one database, by their text. */
 export const isSameDatabase = (one: string, other: string): boolean => toPlace(one) === toPlace(other);
+
+/** Compares two open databases on PostgreSQL. A server has several names: localhost, its address, that of a pooler. */
+export async function isSameServersDatabase(one: Storage, other: Storage): Promise<boolean> {
+  if (one.engine === "sqlite" || other.engine === "sqlite") return false;
+  const { findServerAndDatabase } = await import("./postgres/changes.ts");
+  const [mine, theirs] = await Promise.all([findServerAndDatabase(one.db), findServerAndDatabase(other.db)]);
+  return mine === theirs;
+}
 
 function toPlace(databaseUrl: string): string {
   if (databaseUrl.startsWith("sqlite:")) return resolve(toRealPath(databaseUrl.slice("sqlite:".length)));
   const { hostname, port, pathname, searchParams } = new URL(databaseUrl);
-  // A socket's folder has its place behind the question mark.
+  // The folder of a socket is a parameter of the URL.
   const host = searchParams.get("host") ?? hostname;
   return `${host}:${searchParams.get("port") || port || 5432}${pathname}`;
 }
 
-/** For people, and without the password: parameters may hold one, too. */
+/** For messages: without the password, which parameters may hold, too. */
 export function describeUrl(databaseUrl: string): string {
   if (databaseUrl.startsWith("sqlite:")) return databaseUrl;
   const { host, pathname } = new URL(databaseUrl);
   return `postgres://${host}${pathname}`;
 }
 
-/** Migrations on PostgreSQL have a connection of their own, on which nothing is cut off for taking long. */
+/** Migrations on PostgreSQL have a connection of their own, without limits of time. */
 export async function migrateUrl(
   { clock }: { clock: Clock },
   databaseUrl: string,
@@ -120,7 +130,7 @@ export async function migrateUrl(
   }
 }
 
-/** Those that take every letter. A name that has one which another lacks would be refused with 500. */
+/** Encodings that have every letter. In another, a name with a letter that it lacks would be answered with 500. */
 const ENCODINGS = ["UTF8", "SQL_ASCII"];
 
 async function refuseEncoding({ db }: Storage, databaseUrl: string): Promise<void> {
@@ -133,13 +143,18 @@ async function refuseEncoding({ db }: Storage, databaseUrl: string): Promise<voi
   );
 }
 
-/** Who we are (28), no such database (3D), a schema that is not ours (42501); certificates, and their files. */
+/**
+ * Invalid authorisation (28), no such database (3D), no permission for the schema (42501); certificates, and their
+ * files.
+ */
 const REFUSED = /^(28...|3D...|42501|ENOENT|EACCES)$|CERT|^UNABLE_TO_|^ERR_(SSL|TLS)_/;
 const NO_TLS = "The server does not support SSL connections";
 /** The driver's words for an address without a password, which the server asks for. */
 const NO_PASSWORD = /^SASL: .* client password must be /;
 
-/** What an operator meets most, with where the address stands. Never the URL, which has the password. */
+/**
+ * The faults that an operator meets most, with the setting that has the address. Never the URL, which has the password.
+ */
 export function inWords(error: unknown, databaseUrl: string, name = "LATCHKEY_DATABASE_URL"): unknown {
   if (isOperatorFault(error) || databaseUrl.startsWith("sqlite:")) return error;
   const { code, message } = error as Error & { code?: string };

@@ -1,7 +1,7 @@
 import { createGroupCache, type GroupCache } from "../lib/cache.ts";
 import type { Storage } from "./storage.ts";
 
-/** What is known of stores, in memory. A store's part goes when the store changes, as `storage.changes` tells. */
+/** A cache by store. The entries of a store are dropped when `storage.changes` announces a change of it. */
 export function createStoreCache<T>(
   { storage }: { storage: Storage },
   maxEntries: number,

@@ -30,7 +30,10 @@ export async function updateStore(
   return { ...storeAnswer(deps, store), meta: { effective_by: inForceBy(deps) } };
 }
 
-/** By the operator, who sets the ceiling. A limit above the ceiling raises the ceiling, unless the operator names another one. */
+/**
+ * By the operator, who sets the ceiling. A limit above the ceiling raises the ceiling, unless the operator names
+ * another one.
+ */
 export const updateStoreAsOperator = (
   deps: Deps,
   by: By,

@@ -8,10 +8,10 @@ import { getStore, type Store } from "./store.ts";
 /** The members of a store that its administrators can write. */
 export type StoreChange = Partial<Omit<Input<typeof contract.updateStore>["body"]["data"], "type">>;
 
-type Answer = Output<typeof contract.getStore>;
+type StoreAnswer = Output<typeof contract.getStore>;
 type Deps = { storage: Storage; publicUrl: string };
 
-export const storeResource = (store: Store): Answer["data"] => ({
+export const storeResource = (store: Store): StoreAnswer["data"] => ({
   id: store.id,
   type: "store",
   name: store.name,
@@ -25,7 +25,7 @@ export const storeResource = (store: Store): Answer["data"] => ({
   },
 });
 
-export const storeAnswer = ({ publicUrl }: Pick<Deps, "publicUrl">, store: Store): Answer => ({
+export const storeAnswer = ({ publicUrl }: Pick<Deps, "publicUrl">, store: Store): StoreAnswer => ({
   data: storeResource(store),
   links: { self: `${publicUrl}/v2/store` },
 });
@@ -34,7 +34,7 @@ export const showStore = async (deps: Deps, storeId: string) =>
   storeAnswer(deps, await getStore(deps, storeId));
 
 /** The caller's own store. Every other id is answered as unknown, whether such a store exists or not. */
-export async function showStoreById(deps: Deps, storeId: string, wantedId: string): Promise<Answer> {
+export async function showStoreById(deps: Deps, storeId: string, wantedId: string): Promise<StoreAnswer> {
   const answer = await showStore(deps, storeId);
   if (wantedId !== storeId) throw new Problem("store_not_found");
   return answer;

@@ -95,8 +95,8 @@ export async function findStoreOfOperator(
 }
 
 /**
- * One part of all stores, oldest first, because ids grow with time. Also those that are being deleted: whoever was interrupted
- * must see what is left to do.
+ * A page of all stores, oldest first, because ids grow with time. Includes stores that are being deleted, so that an
+ * operator can see and continue an interrupted deletion.
  */
 export async function listStores(
   { db }: { db: Database },
@@ -113,10 +113,10 @@ export async function listStores(
 }
 
 /**
- * The one way to change what is kept in memory of a store: its keys, limits and revoked tokens. Moving the revision
- * first takes the lock on the store's row, so that changes of one store follow each other and a total that was checked
- * is still right at the commit. After it, this process's caches of the store are dropped. `undefined`: the store is gone,
- * or is being deleted.
+ * Use it for every change of data that caches keep for a store: its keys, limits and revoked tokens. The first
+ * statement increments the store's revision and so locks the store's row: changes of one store run one after the other,
+ * and a checked total is still right at the commit. After the commit this process drops its caches of the store.
+ * Returns undefined if the store is deleted or being deleted.
  */
 export async function changeStore<T>(
   { storage }: { storage: Storage },
@@ -131,7 +131,7 @@ export async function changeStore<T>(
   return result;
 }
 
-/** For a transaction that changes what is kept in memory of a store without depending on it; `announce` comes after its commit. */
+/** For a transaction that changes cached data of a store but needs no lock before. Call `announce` after its commit. */
 export const touchStore = async (trx: Trx, storeId: string): Promise<void> => {
   await moveRevision.first(trx, { storeId });
 };

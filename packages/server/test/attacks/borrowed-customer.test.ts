@@ -28,7 +28,7 @@ import { type Engine, engines, type TestDatabase } from "../support/engines.ts";
 import { createFederation, type Federation } from "../support/federation.ts";
 import { createMembersSide, type MembersSide } from "../support/members.ts";
 
-/** The attack: the back office acts with a shopper's token beside its own, and the audit log names the shopper (wire 25). */
+/** The attack: the back office adds a shopper's token to its own, and the log has the shopper as actor (wire 25). */
 
 const NAMES = ["x-customer-token", "x-moltin-customer-token"] as const;
 const UNKNOWN = "01890000-0000-7000-8000-000000000000";
@@ -43,7 +43,7 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
     let f: Federation;
     let side: MembersSide;
     let people = 0;
-    /** Nothing is done to them. */
+    /** A shopper whose data no test changes. */
     let onlooker: Shopper;
     const tokens: Record<"program" | "member" | "viewer", string> = { program: "", member: "", viewer: "" };
 
@@ -73,7 +73,7 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
 
     type Shopper = { id: string; token: string; credentials: { email: string; password: string } };
 
-    /** A customer with a good token of their own. */
+    /** Makes a customer, and signs the customer in. */
     async function shopper(): Promise<Shopper> {
       const credentials = { email: `shopper-${++people}@shop.example`, password: "correct horse" };
       const json = { data: { type: "customer", name: "Ada", ...credentials } };
@@ -92,7 +92,7 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
         headers: { [NAMES[++people % 2] as string]: customerToken, ...request.headers },
       });
 
-    /** The actors of the events that this work noted. */
+    /** The actors of the events that the work noted. */
     async function actorsOf(work: () => Promise<unknown>): Promise<{ type: string }[]> {
       await f.latchkey.app.tidy();
       const { body: before } = await f.store.call(listEvents, { query: "page[limit]=1" });
@@ -106,7 +106,7 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
     const named = () => `Name ${++people}`;
     const json = (type: string, data: object): Call => ({ json: { data: { type, ...data } } });
 
-    /** A good request for each operation whose event says who did it. */
+    /** A good request for each operation that notes an event with an actor. */
     const changes: [Operation, (whose: Shopper) => Call][] = [
       [createCustomer, () => json("customer", { name: "Eve", email: `eve-${++people}@shop.example` })],
       [
@@ -147,7 +147,7 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
     ];
 
     test.each(changes.map(([operation, requestFor]) => [operation.id, operation, requestFor] as const))(
-      "%s is logged as done by the program, or the member, that did it",
+      "the event of %s has the program or the member as actor",
       async (_, operation, requestFor) => {
         for (const [token, type] of [
           [tokens.program, "application_key"],
@@ -164,7 +164,7 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
       },
     );
 
-    test("revokeCustomerToken is logged so, too, and the list of tokens calls none of them current", async () => {
+    test("the event of revokeCustomerToken has it, too; the token list marks no token as current", async () => {
       for (const [token, type] of [
         [tokens.program, "application_key"],
         [tokens.member, "member"],
@@ -178,24 +178,24 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
       }
     });
 
-    test.each(behindBearer)("%s takes nothing from the shopper's token", async (_, operation) => {
+    test.each(behindBearer)("%s ignores the shopper's token", async (_, operation) => {
       const ids = Object.fromEntries(Object.keys(operation.ids ?? {}).map((name) => [name, UNKNOWN]));
       const broken = operation.body && { raw: "{", headers: { "content-type": "application/json" } };
       await ask(tokens.program, operation, onlooker.token, { ids, ...broken });
       const line = f.latchkey.logLines.findLast(({ event }) => event === "request");
       expect(line).toMatchObject({ route: expect.anything(), application_key_id: f.store.key.id });
-      // A gateway asks whose request it is, and changes nothing.
+      // The gateway's check reads the customer token, and changes nothing.
       if (operation.id === checkAtGateway.id) expect(line).toHaveProperty("customer_id");
       else expect(line).not.toHaveProperty("customer_id");
     });
 
-    test("a shopper's token that has ended does not stop the back office", async () => {
+    test("an ended shopper's token does not stop the back office", async () => {
       const ids = { id: onlooker.id };
       const answer = await ask(tokens.program, getCustomer, "no token", { ids });
       expect(answer.status).toBe(200);
     });
 
-    test("a password that the back office sets ends every session, the one whose token came along, too", async () => {
+    test("a password from the back office ends every session, the sent token's included", async () => {
       const { id, token } = await shopper();
       const changed = json("customer", { password: "another password" });
       await ask(tokens.program, updateCustomer, token, { ids: { id }, ...changed });
@@ -203,13 +203,13 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
       expect([own.status, own.code]).toEqual([403, "customer_token_invalid"]);
     });
 
-    test("403: a viewer's key may not do with a shopper's token what the shopper may", async () => {
+    test("403 for a viewer's key: the shopper's token gives no rights", async () => {
       const changed = { ids: { id: onlooker.id }, ...json("customer", { name: "Eve" }) };
       const answer = await ask(tokens.viewer, updateCustomer, onlooker.token, changed);
       expect([answer.status, answer.code]).toEqual([403, "role_insufficient"]);
     });
 
-    test("a shopper with an implicit token is still the actor of what the shopper does", async () => {
+    test("with an implicit token, the shopper is the actor", async () => {
       const { id, token } = onlooker;
       const changed = { ids: { id }, ...json("customer", { name: named() }) };
       const actors = await actorsOf(() => ask(f.implicit, updateCustomer, token, changed));

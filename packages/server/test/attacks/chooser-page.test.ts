@@ -7,8 +7,8 @@ import { engines } from "../support/engines.ts";
 import { createFederation, type Federation } from "../support/federation.ts";
 
 /**
- * A stranger asks for the page to choose a provider with the longest request that there is. The page had the whole request once for
- * each provider: 769 KB and 24 ms for a request of 12 KB.
+ * The attack: a stranger asks for the page of providers with the longest possible request. The page once repeated
+ * the request for each provider: 769 KB and 24 ms for a request of 12 KB.
  */
 
 const PROVIDERS = 64;
@@ -24,7 +24,7 @@ const errorOf = (answer: Answer) => {
   return [searchParams.get("error"), searchParams.get("reason"), searchParams.get("state")];
 };
 
-describe.each(engines.filter(({ isHere }) => isHere))("on $name", (engine) => {
+describe.each(engines.filter(({ isHere }) => isHere))("the page of providers on $name", (engine) => {
   let f: Federation;
   let drop: () => Promise<void>;
   beforeAll(async () => {
@@ -56,7 +56,7 @@ describe.each(engines.filter(({ isHere }) => isHere))("on $name", (engine) => {
     return call(f.latchkey.app, authorizeByForm, { ids: ids(), form });
   };
 
-  test("the page has the request once, however many providers there are", async () => {
+  test("has the request once for any number of providers", async () => {
     const marker = "marker-of-this-request";
     for (const ask of [get, post]) {
       const answer = await ask({ ...LONGEST, state: marker.padEnd(limits.clientStateLength, "s") });
@@ -66,14 +66,14 @@ describe.each(engines.filter(({ isHere }) => isHere))("on $name", (engine) => {
     }
   });
 
-  test("it is no larger than the request and a line for each provider", async () => {
+  test("is no larger than the request and a line for each provider", async () => {
     const small = (await get()).body.length;
     expect(small).toBeLessThan(6000 + PROVIDERS * 200);
     const large = (await get({ ...LONGEST, state: "s".repeat(2048), nonce: "n".repeat(512) })).body.length;
     expect(large - small).toBeLessThan(4096);
   });
 
-  test("nothing that is ignored reaches the page: unknown parameters, scopes", async () => {
+  test("has no unknown parameters and no ignored scopes", async () => {
     const plain = await get();
     const scope = `openid email ${"s".repeat(3000)}`;
     const odd = await get({ scope, state: "the storefront's state" }, `&junk=${"j".repeat(3000)}`);
@@ -83,7 +83,7 @@ describe.each(engines.filter(({ isHere }) => isHere))("on $name", (engine) => {
   });
 
   test.each(Object.entries(LONGEST))(
-    "%s: 303 invalid_request with one character more than is allowed, or given twice",
+    "%s › 303 invalid_request when it is too long or repeated",
     async (name, longest) => {
       for (const ask of [get, post]) {
         const refused = await ask({ [name]: `${longest}x` });

@@ -12,9 +12,9 @@ import { createFederation, type Federation } from "../support/federation.ts";
 import { createMembersSide, type MembersSide } from "../support/members.ts";
 import { until } from "../support/until.ts";
 
-/** The attack: a provider is compromised, an administrator disables it, and people who came through it stay signed in (wire 24). */
+/** The attack: a provider is compromised and an administrator disables it, but its people stay signed in (wire 24). */
 
-describe.each(engines)("an identity provider that is disabled, on $name", (engine) => {
+describe.each(engines)("a disabled identity provider, on $name", (engine) => {
   let database: TestDatabase;
   let f: Federation;
   let side: MembersSide;
@@ -47,7 +47,7 @@ describe.each(engines)("an identity provider that is disabled, on $name", (engin
     f.store.call(updateProfile, { ids: of, json: { data: { type: "oidc-profile", enabled } } });
   const me = (token: string, at: TestApp = f.latchkey) => call(at.app, getMe, { token });
 
-  /** Reads a stream of events in the background. */
+  /** Follows a stream of events in the background. */
   async function follow(token: string, at: TestApp = f.latchkey) {
     const response = await at.app.fetch(toRequest(streamEvents, { token }));
     const reader = response.body?.getReader();
@@ -59,7 +59,7 @@ describe.each(engines)("an identity provider that is disabled, on $name", (engin
     return state;
   }
 
-  test("401 at once for members who signed in through it, and in open event streams", async () => {
+  test("401 at once for its members, whose open event streams end", async () => {
     const token = await signedIn();
     expect((await me(token)).status).toBe(200);
     const stream = await follow(token);
@@ -72,7 +72,7 @@ describe.each(engines)("an identity provider that is disabled, on $name", (engin
     await enable(true);
   });
 
-  test("and on every other instance, in its streams too", async () => {
+  test("also on every other instance", async () => {
     const token = await signedIn();
     expect((await me(token, other)).status).toBe(200);
     const stream = await follow(token, other);
@@ -82,7 +82,7 @@ describe.each(engines)("an identity provider that is disabled, on $name", (engin
     await enable(true);
   });
 
-  test("tokens of before stay dead when it is enabled again; who signs in anew is let in", async () => {
+  test("earlier tokens stay refused when it is enabled again; a new sign-in works", async () => {
     const token = await signedIn();
     await enable(false);
     await enable(true);
@@ -91,7 +91,7 @@ describe.each(engines)("an identity provider that is disabled, on $name", (engin
     expect((await me(await signedIn())).status).toBe(200);
   });
 
-  test("tokens of keys, and of customers who came through another disabled one, live on until they expire", async () => {
+  test("tokens of keys, and of a disabled provider's customers, stay until they expire", async () => {
     const profileId = await f.addProfile();
     const own = { realm: f.realmId, id: profileId };
     const signedOn = await f.signOn({ parameters: { profile: profileId } });
@@ -102,7 +102,7 @@ describe.each(engines)("an identity provider that is disabled, on $name", (engin
     expect((await f.store.call(listEvents)).status).toBe(200);
   });
 
-  test("401 as well when it is deleted", async () => {
+  test("401 when it is deleted, too", async () => {
     const token = await signedIn();
     expect((await me(token)).status).toBe(200);
     await f.store.call(deleteProfile, { ids: ids() });

@@ -19,7 +19,7 @@ const EMAIL = "grace.hopper@navy.example";
 const EARLIER = "grace.murray@vassar.example";
 const TRACES = ["hopper", "navy", "murray", "vassar"];
 
-describe.each(engines)("a member who was erased, on $name", (engine) => {
+describe.each(engines)("an erased member, on $name", (engine) => {
   let database: TestDatabase;
   let f: Federation;
   let side: MembersSide;
@@ -43,7 +43,7 @@ describe.each(engines)("a member who was erased, on $name", (engine) => {
   const rename = (token: string, name: string) =>
     side.call(token, updateStore, { json: { data: { type: "store", name } } });
 
-  test("leaves no byte of name, addresses and subject in what is stored; what the member did stays", async () => {
+  test("leaves no name, e-mail or subject in the database; the member's own actions stay in the log", async () => {
     const token = await side.token(EARLIER, "administrator");
     const { id } = (await side.call(token, getMe)).body.data;
     const json = { data: { type: "member", email: EMAIL, name: "Grace Hopper" } };
@@ -70,7 +70,7 @@ describe.each(engines)("a member who was erased, on $name", (engine) => {
     expect((await side.call(token, getMe)).code).toBe("token_invalid");
   });
 
-  test("has erased events of its own subject alone, and the erasure follows them: the log verifies", async () => {
+  test("has only events of that member erased, before the erasure's own event; the log verifies", async () => {
     const id = await side.invite(EMAIL, "support");
     await erase(id);
     const events = await eventsOf("types=member.*");
@@ -87,7 +87,7 @@ describe.each(engines)("a member who was erased, on $name", (engine) => {
     });
   });
 
-  test("may have been removed before; somebody who never was a member is 404", async () => {
+  test("may have been removed before; 404 for an id that was never a member", async () => {
     const id = await side.invite(EMAIL, "support");
     await f.store.call(deleteMember, { ids: { id } });
     await f.latchkey.app.tidy();
@@ -98,7 +98,7 @@ describe.each(engines)("a member who was erased, on $name", (engine) => {
     expect((await other.call(eraseMember, { ids: { id: another } })).code).toBe("member_not_found");
   });
 
-  test("is not the last administrator: 409 by a member, as for a removal", async () => {
+  test("409 for the last administrator, as for a removal", async () => {
     const token = await side.token(EMAIL, "administrator");
     const { id } = (await side.call(token, getMe)).body.data;
     expect((await side.call(token, eraseMember, { ids: { id } })).code).toBe("last_administrator");
@@ -106,7 +106,7 @@ describe.each(engines)("a member who was erased, on $name", (engine) => {
     expect((await side.call(token, eraseMember, { ids: { id } })).status).toBe(200);
   });
 
-  test("may be invited again, as somebody new", async () => {
+  test("may be invited again as a new member", async () => {
     const id = await side.invite(EMAIL, "support");
     await erase(id);
     const json = { data: { type: "member", email: EMAIL, role: "viewer" } };

@@ -22,7 +22,7 @@ const EARLIER = "ada.byron@ockham.example";
 const EARLIEST = "augusta@piccadilly.example";
 const TRACES = [ADA.sub, "analytical", "lovelace", "byron", "piccadilly", "augusta"];
 
-describe.each(engines)("a person who was erased, on $name", (engine) => {
+describe.each(engines)("an erased customer, on $name", (engine) => {
   let database: TestDatabase;
   let f: Federation;
 
@@ -50,7 +50,7 @@ describe.each(engines)("a person who was erased, on $name", (engine) => {
     for (const trace of TRACES) expect(text.includes(trace), trace).toBe(false);
   };
 
-  test("leaves no byte of name, address, earlier addresses and subject in what is stored", async () => {
+  test("leaves no name, e-mail, earlier e-mail or subject in the database", async () => {
     const password = "correct horse battery";
     const id = await signIn();
     await change(id, { email: EARLIER });
@@ -58,7 +58,7 @@ describe.each(engines)("a person who was erased, on $name", (engine) => {
     await change(id, { email: ADA.email, name: ADA.name, password });
     await signIn();
     await f.signOn();
-    // Sizes of their own make SQLite move rows, and put long ones into pages of their own.
+    // Rows of changing length make SQLite move rows and use overflow pages.
     for (let at = 0; at < 40; at++)
       await change(id, { name: `${ADA.name} ${"of Lovelace ".repeat(at % 17)}`.trim() });
     await f.latchkey.app.tidy();
@@ -70,11 +70,11 @@ describe.each(engines)("a person who was erased, on $name", (engine) => {
     await expectNothingLeft();
   });
 
-  test("is in no record of a sign-on that failed under an earlier address", async () => {
+  test("leaves no record of a failed sign-on under an earlier e-mail", async () => {
     const id = await signIn();
     await change(id, { email: EARLIER });
     await change(id, { email: EARLIEST });
-    // Under each of the three somebody fails to sign on, with another subject, so that only the address tells whose it was.
+    // A failed sign-on under each e-mail, with another subject: only the e-mail ties the record to the customer.
     await f.changeRealm({ duplicate_email_policy: "disallowed" });
     for (const email of [ADA.email, EARLIER, EARLIEST]) {
       await f.store.call(createCustomer, {
@@ -93,7 +93,7 @@ describe.each(engines)("a person who was erased, on $name", (engine) => {
     for (const email of [ADA.email, EARLIER, EARLIEST]) expect(await under(email), email).toEqual([]);
   });
 
-  test("is not brought back by a code that was open at the erasure", async () => {
+  test("is not made again by a code that was open at the erasure", async () => {
     const id = await signIn();
     const open = await f.signOn();
     await erase(id);
@@ -104,7 +104,7 @@ describe.each(engines)("a person who was erased, on $name", (engine) => {
     await expectNothingLeft();
   });
 
-  test("is not brought back by a code that the provider was still asked for at the erasure", async () => {
+  test("is not made again by a code whose token request was running at the erasure", async () => {
     const id = await signIn();
     let erasing: ReturnType<typeof erase> | undefined;
     f.idp.hooks.token = (answer) => {
@@ -117,7 +117,7 @@ describe.each(engines)("a person who was erased, on $name", (engine) => {
     expect(await customers()).toEqual([]);
   });
 
-  test("is not brought back by a code that only the address ties to the customer", async () => {
+  test("is not made again by a code with the same e-mail", async () => {
     await f.changeRealm({ duplicate_email_policy: "api_only" });
     const json = { data: { type: "customer", ...ADA, password: "correct horse battery" } };
     const { body: made } = await f.store.call(createCustomer, { json });
@@ -129,14 +129,14 @@ describe.each(engines)("a person who was erased, on $name", (engine) => {
     expect(await customers()).toEqual([]);
   });
 
-  test("may sign in again, as somebody new", async () => {
+  test("may sign in again as a new customer", async () => {
     const id = await signIn();
     await erase(id);
     f.latchkey.clock.advance(1);
     expect(await signIn()).not.toBe(id);
   });
 
-  test("is gone however a redeem and the erasure meet", async () => {
+  test("stays erased in every race with a redeem", async () => {
     for (let round = 0; round < 12; round++) {
       const id = await signIn();
       const open: SignedOn[] = [];
@@ -156,7 +156,7 @@ describe.each(engines)("a person who was erased, on $name", (engine) => {
     });
   });
 
-  test("was erased: every event that was blanked is of this person, and the erasure follows it", async () => {
+  test("has only own events erased, before the erasure's own event", async () => {
     const id = await signIn();
     await change(id, { email: EARLIER });
     await erase(id);

@@ -10,7 +10,7 @@ import { silentLog } from "../support/silent-log.ts";
 import { until } from "../support/until.ts";
 import { hasValkey, NO_VALKEY, startValkey } from "../support/valkey-server.ts";
 
-/** The attack: Valkey answers late for a part of each second, and a store is flooded: 720 requests in 6 s at a limit of 60 a second. */
+/** The attack: a store is flooded with 720 requests in 6 s at a limit of 60 a second, while Valkey answers late. */
 
 const LIMIT = 60;
 const INSTANCES = 3;
@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-test("three instances that Valkey answers late serve the limit and a burst, and not a new burst for each absence", async ({
+test("three instances with a late Valkey serve the limit and one burst, and no new burst for each outage", async ({
   skip,
 }) => {
   if (!hasValkey) return skip(NO_VALKEY);

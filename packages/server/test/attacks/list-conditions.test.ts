@@ -14,21 +14,21 @@ import { handClock } from "../support/clock.ts";
 import { engines, type TestDatabase, UNHURRIED } from "../support/engines.ts";
 import { insertCrowd } from "../support/many-rows.ts";
 
-/** The clock stands still, and the other store asks as often as it can. */
+/** High, because the clock stands still while the other store calls as often as it can. */
 const RATE = 100_000;
-/** Each row costs a comparison of 128 letters at each of 127 places. */
+/** Each row costs a comparison of 128 letters at each of 127 positions. */
 const ROWS = 500;
 const LONG = "a".repeat(250);
 const PATTERN = `*${"a".repeat(127)}b`;
 const filterOf = (...conditions: string[]) => `filter=${conditions.join(":")}`;
 
-describe.each(engines)("on $name, a store that searches as much as it can", (engine) => {
+describe.each(engines)("a store with costly searches, on $name", (engine) => {
   const engineTest = test.skipIf(!engine.isHere);
   let database: TestDatabase;
   let latchkey: TestApp;
   let shop: TestStore;
   let other: TestStore;
-  /** How long each slice took, from its turn to its answer. */
+  /** The time of each slice of a search, from its turn to its answer. */
   const slices: number[] = [];
 
   beforeAll(async () => {
@@ -64,7 +64,7 @@ describe.each(engines)("on $name, a store that searches as much as it can", (eng
     await database?.drop();
   });
 
-  /** The longest that the other store waited for an answer while this was under way. */
+  /** The longest time that the other store waited for an answer during the work. */
   async function longestWait(work: Promise<unknown>): Promise<number> {
     let isDone = false;
     const ended = work.finally(() => {
@@ -97,14 +97,14 @@ describe.each(engines)("on $name, a store that searches as much as it can", (eng
     expect(body.errors[0].detail).toContain(`\`${field}\` may be in one condition`);
   });
 
-  engineTest("400 for the 29 patterns that stopped all stores for 89 s", async () => {
+  engineTest("400 for the 29 patterns that once stopped all stores for 89 s", async () => {
     const query = filterOf(...Array.from({ length: 29 }, () => `like(name,${PATTERN})`));
     const { status, body } = await shop.call(listCustomers, { query });
     expect(status).toBe(400);
     expect(body.errors[0].detail).toContain("at most 8 conditions");
   });
 
-  engineTest("400 for nine conditions, each on a field of its own or a bound of a time", async () => {
+  engineTest("400 for nine conditions on different fields", async () => {
     const eight = ["reference", "email", "profile_id", "outcome", "reason", "customer_id"]
       .map((field) => `eq(${field},x)`)
       .concat("gt(started_at,2026-01-01)", "lt(started_at,2026-02-01)");
@@ -124,7 +124,7 @@ describe.each(engines)("on $name, a store that searches as much as it can", (eng
   });
 
   engineTest(
-    "a slice of the costliest search takes some 5 ms, and the other store goes between",
+    "a slice of the costliest search takes about 5 ms, and other stores run in between",
     async () => {
       slices.length = 0;
       const query = `${filterOf(`like(name,${PATTERN})`, `like(email,${PATTERN})`)}&sort=created_at`;
@@ -132,13 +132,13 @@ describe.each(engines)("on $name, a store that searches as much as it can", (eng
       const longest = await longestWait(search);
       expect((await search).status).toBe(200);
       expect(slices.length).toBeGreaterThan(3);
-      // The median, because another program may have the processor in the middle of one.
+      // The median: another program may have the processor during a single slice.
       expect(slices.toSorted((a, b) => a - b)[slices.length >> 1]).toBeLessThan(50);
       expect(longest).toBeLessThan(2000);
     },
   );
 
-  engineTest("a hundred such searches at once hold the other store up no more than one does", async () => {
+  engineTest("a hundred searches at once delay another store no more than one does", async () => {
     const query = `${filterOf(`like(name,${PATTERN})`, `like(email,${PATTERN})`)}&sort=created_at`;
     const searches = Promise.all(Array.from({ length: 100 }, () => shop.call(listCustomers, { query })));
     expect(await longestWait(searches)).toBeLessThan(2000);

@@ -9,8 +9,8 @@ import { createFederation, type Federation } from "../support/federation.ts";
 import { ADA, type HostileIdp, startHostileIdp } from "../support/hostile-idp.ts";
 
 /**
- * A logout token with another algorithm than the ID tokens of this client (Back-Channel Logout 2.6), signed by the provider with another
- * of its keys.
+ * A logout token that the provider signs with another key and another algorithm than its ID tokens
+ * (Back-Channel Logout 2.6).
  */
 
 const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
@@ -53,7 +53,7 @@ const good = () => {
 const SIGNERS = { ES256: (claims: object) => idp.signToken(claims), RS256: signRs256 };
 type Algorithm = keyof typeof SIGNERS;
 
-/** The provider signs ID tokens with it from now on. */
+/** The provider signs its next ID tokens with this algorithm. */
 const signIdTokensWith = (algorithm: Algorithm) => {
   idp.hooks.token = (answer) => {
     if (algorithm === "ES256") return answer;
@@ -87,7 +87,7 @@ const REFUSED = { status: 400, code: "logout_token_invalid" };
 const meta = async () =>
   (await f.store.call(getProfile, { ids: { realm: f.realmId, id: f.profileId } })).body.data.meta;
 
-describe.each(engines)("on $name", (engine) => {
+describe.each(engines)("the algorithm of a logout token, on $name", (engine) => {
   beforeEach(async ({ skip }) => {
     if (!engine.isHere) skip("this engine is not installed");
     database = await engine.create();
@@ -102,7 +102,7 @@ describe.each(engines)("on $name", (engine) => {
   test.each<[Algorithm, Algorithm]>([
     ["ES256", "RS256"],
     ["RS256", "ES256"],
-  ])("of %s where ID tokens have %s: 400, and the session lives (N111)", async (other, own) => {
+  ])("400 for %s when ID tokens have %s; the session stays (N111)", async (other, own) => {
     signIdTokensWith(own);
     const session = await signIn();
     expect(await logOut(other)).toMatchObject(REFUSED);
@@ -111,7 +111,7 @@ describe.each(engines)("on $name", (engine) => {
     expect(await isAlive(session)).toBe(false);
   });
 
-  test("its refusal is shown on the profile, with both algorithms in the record: the provider has signed it", async () => {
+  test("a refusal shows on the profile, with both algorithms in the record", async () => {
     await signIn();
     await logOut("RS256");
     const record = (await f.records()).find(({ outcome }) => outcome === "logout_refused");
@@ -127,7 +127,7 @@ describe.each(engines)("on $name", (engine) => {
     });
   });
 
-  test("after a change of the algorithm the new one counts from the first sign-on, and the old one no longer", async () => {
+  test("after a change, the new one counts from the first sign-on, and the old one is refused", async () => {
     signIdTokensWith("RS256");
     const before = await signIn();
     signIdTokensWith("ES256");
@@ -139,7 +139,7 @@ describe.each(engines)("on $name", (engine) => {
     expect([await isAlive(before), await isAlive(after)]).toEqual([false, false]);
   });
 
-  test("where the provider no longer lists the algorithm of its ID tokens, any that it lists may be the new one", async () => {
+  test("any listed one counts once the provider no longer lists the one of its ID tokens", async () => {
     signIdTokensWith("RS256");
     const session = await signIn();
     list("ES256");
@@ -149,7 +149,7 @@ describe.each(engines)("on $name", (engine) => {
     expect(await isAlive(session)).toBe(false);
   });
 
-  test("before any sign-on RS256 counts where it is listed, which is the default of clients; else any that is listed", async () => {
+  test("before any sign-on RS256 counts if it is listed, else any listed one", async () => {
     expect(await logOut("ES256")).toMatchObject(REFUSED);
     expect((await logOut("RS256")).status).toBe(200);
     list("ES256");
@@ -157,7 +157,7 @@ describe.each(engines)("on $name", (engine) => {
     expect((await logOut("ES256")).status).toBe(200);
   });
 
-  test("a sign-on that is refused changes nothing: only an ID token that was accepted counts", async () => {
+  test("a refused sign-on does not change it", async () => {
     signIdTokensWith("RS256");
     const session = await signIn();
     signIdTokensWith("ES256");
@@ -167,7 +167,7 @@ describe.each(engines)("on $name", (engine) => {
     expect(await isAlive(session)).toBe(true);
   });
 
-  test("another client at the provider begins anew", async () => {
+  test("a new client id resets it", async () => {
     await signIn();
     const data = { type: "oidc-profile", client_id: "another", client_secret: "first secret" };
     await f.store.call(updateProfile, { ids: { realm: f.realmId, id: f.profileId }, json: { data } });
@@ -176,7 +176,7 @@ describe.each(engines)("on $name", (engine) => {
     expect((await logOut("RS256")).status).toBe(200);
   });
 
-  test("of a sign-on from before algorithms were noted its record tells", async () => {
+  test("is taken from the records of sign-ons before it was noted", async () => {
     const session = await signIn();
     await f.latchkey.app.tidy();
     await f.latchkey.storage.db.updateTable("oidc_profiles").set({ id_token_alg: null }).execute();
@@ -185,7 +185,7 @@ describe.each(engines)("on $name", (engine) => {
     expect(await isAlive(session)).toBe(false);
   });
 
-  test("is noted at the first sign-on and at a change, and written no more", async () => {
+  test("is written at the first sign-on and at a change only", async () => {
     const noted = async () => {
       const row = await f.latchkey.storage.db
         .selectFrom("stores")

@@ -7,13 +7,13 @@ import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 import { createFederation } from "../support/federation.ts";
 import { type HostileIdp, startHostileIdp } from "../support/hostile-idp.ts";
 
-/** The attack: one store points its webhook at another store's internal identity provider, because one list allows both. */
+/** The attack: one store points its webhook at another store's internal provider, because one list allows both. */
 
 let idp: HostileIdp;
 let latchkey: TestApp;
 let owner: TestStore;
 let attacker: TestStore;
-/** What the operator allows; read at every request. */
+/** The operator's allowed origins; the service reads the list at every request. */
 const allowed: string[] = [];
 
 beforeAll(async () => {
@@ -53,7 +53,7 @@ const hook = (store: TestStore) =>
     },
   });
 
-test("an origin that is allowed for identity providers takes no webhook, of its own store neither", async () => {
+test("an origin for identity providers takes no webhook, not even of its own store", async () => {
   allow(`idp=${idp.origin}`);
   expect((await connect(owner)).answer.status).toBe(201);
   for (const store of [attacker, owner]) {
@@ -62,7 +62,7 @@ test("an origin that is allowed for identity providers takes no webhook, of its 
   }
 });
 
-test("an origin that is allowed for one store is no other store's, as a provider or a webhook", async () => {
+test("an origin for one store is refused to other stores, for providers and webhooks", async () => {
   allow(`${owner.store.id}=${idp.origin}`);
   expect((await connect(owner)).answer.status).toBe(201);
   expect((await hook(owner)).status).toBe(201);
@@ -74,7 +74,7 @@ test("an origin that is allowed for one store is no other store's, as a provider
   expect(idp.journal).toEqual([]);
 });
 
-test("what was saved while more was allowed is not asked any more", async () => {
+test("an origin that is no longer allowed gets no more requests", async () => {
   allow(idp.origin);
   const { realm, answer } = await connect(attacker);
   const integration = (await hook(attacker)).body.data;
@@ -87,11 +87,11 @@ test("what was saved while more was allowed is not asked any more", async () => 
   expect((await connect(owner)).answer.status).toBe(201);
 });
 
-test("an origin that is allowed for one store's provider alone serves its sign-ons, every request of them", async () => {
+test("an origin for one store's provider serves all requests of its sign-ons", async () => {
   const origins = [idp.origin];
   const f = await createFederation({ idp, allowedOrigins: origins });
   origins.splice(0, 1, `${f.store.store.id}/idp=${idp.origin}`);
-  // Documents that were read while more was allowed are read again.
+  // Documents from the time of the wider permission are read again.
   f.latchkey.clock.advance(360_000);
   idp.journal.length = 0;
   expect((await f.redeem(await f.signOn())).status).toBe(200);

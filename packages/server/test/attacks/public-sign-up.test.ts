@@ -16,7 +16,7 @@ import { silentLog } from "../support/silent-log.ts";
 import { until } from "../support/until.ts";
 import { hasValkey, NO_VALKEY, startValkey } from "../support/valkey-server.ts";
 
-/** The attack: one address signs up without end with a store's public token, 20 KB each, 185 GB a day at the default limit. */
+/** The attack: one address signs up without end with a public token: 20 KB each, 185 GB a day at the default limit. */
 
 const PASSWORD = "correct horse";
 const HOUR_MS = 3_600_000;
@@ -25,7 +25,7 @@ const { signUpsPerNetwork: OF_NETWORK, signUpsPerHour: OF_STORE } = limits;
 let made = 0;
 const newEmail = () => `stranger${++made}@example.com`;
 
-describe.each(engines)("a stranger with a public token, on $name", ({ isHere, create }) => {
+describe.each(engines)("sign-ups with a public token, on $name", ({ isHere, create }) => {
   let database: TestDatabase;
   let latchkey: TestApp;
   let store: TestStore;
@@ -59,7 +59,7 @@ describe.each(engines)("a stranger with a public token, on $name", ({ isHere, cr
   const countCustomers = async () =>
     (await store.call(listCustomers, { query: "?page[limit]=1" })).body.meta.results.total;
 
-  test(`429 after ${OF_NETWORK} sign-ups in an hour from one network, before a password is hashed`, async () => {
+  test(`429 after ${OF_NETWORK} in an hour from one network, before a password is hashed`, async () => {
     const answers = [];
     for (let at = 0; at < OF_NETWORK + 20; at++)
       answers.push(await signUp("203.0.113.9", { password: PASSWORD }));
@@ -77,7 +77,7 @@ describe.each(engines)("a stranger with a public token, on $name", ({ isHere, cr
     expect((await signUp("203.0.113.9")).status).toBe(201);
   });
 
-  test("an IPv6 /64 is one network, and a forged X-Forwarded-For makes no other", async () => {
+  test("an IPv6 /64 is one network; a forged X-Forwarded-For is ignored", async () => {
     for (let at = 0; at < OF_NETWORK; at++)
       await signUp(`2001:db8::${at + 1}`, {}, { "X-Forwarded-For": `198.51.100.${at}` });
     expect((await signUp("2001:db8::ffff")).code).toBe("sign_ups_exceeded");
@@ -88,7 +88,7 @@ describe.each(engines)("a stranger with a public token, on $name", ({ isHere, cr
     expect((await signUp("10.0.0.1", {}, { "X-Forwarded-For": "198.51.100.7" })).status).toBe(201);
   });
 
-  test(`429 after ${OF_STORE} sign-ups in an hour of one store, from however many networks`, async () => {
+  test(`429 after ${OF_STORE} in an hour of one store, from any number of networks`, async () => {
     await updateStoreAsOperator(latchkey, byOperator(store.store.id), { sign_ups_per_hour: 50 });
     for (let at = 0; at < 50; at++) expect((await signUp(`203.0.113.${at}`)).status).toBe(201);
     const refused = await signUp("203.0.113.99");
@@ -109,7 +109,7 @@ describe.each(engines)("a stranger with a public token, on $name", ({ isHere, cr
     expect(statuses).toEqual([201, 201, 429, 201, 201, 429]);
   });
 
-  test("a malformed sign-up does not count, one with a taken address does, and the back office never", async () => {
+  test("a malformed sign-up is not counted, a taken e-mail is; the back office is not limited", async () => {
     await updateStoreAsOperator(latchkey, byOperator(store.store.id), { sign_ups_per_network: 2 });
     for (let at = 0; at < 5; at++) expect((await signUp("203.0.113.9", { name: "" })).status).toBe(400);
     const mine = { email: newEmail(), password: PASSWORD };
@@ -120,7 +120,7 @@ describe.each(engines)("a stranger with a public token, on $name", ({ isHere, cr
     for (let at = 0; at < 5; at++) expect((await signUp("203.0.113.9")).status).toBe(201);
   });
 
-  test("a sign-up that failed on the side of the service does not count", async () => {
+  test("a sign-up that failed with a 500 is not counted", async () => {
     await updateStoreAsOperator(latchkey, byOperator(store.store.id), { sign_ups_per_network: 2 });
     const { transact } = latchkey.storage;
     latchkey.storage.transact = () => Promise.reject(new Error("the disk is full"));
@@ -131,13 +131,13 @@ describe.each(engines)("a stranger with a public token, on $name", ({ isHere, cr
     expect(statuses).toEqual([201, 201, 429]);
   });
 
-  test("the metric of refusals counts them", async () => {
+  test("the metric of refusals counts refused sign-ups", async () => {
     for (let at = 0; at < OF_NETWORK + 2; at++) await signUp("203.0.113.9");
     const { body } = await call(latchkey.app, metrics);
     expect(body).toMatch(/^latchkey_rate_limit_refusals_total\{bucket="sign_ups"\} 2$/m);
   });
 
-  test("what one sign-up leaves is a few kilobytes: a stranger's reference is short", async () => {
+  test("a stranger's external reference is short: a sign-up leaves a few kilobytes", async () => {
     const long = "x".repeat(limits.publicExternalRefLength + 1);
     const refused = await signUp("203.0.113.9", { external_ref: long });
     expect([refused.code, refused.body.errors[0].source.pointer]).toEqual([
@@ -149,7 +149,7 @@ describe.each(engines)("a stranger with a public token, on $name", ({ isHere, cr
     expect((await signUp("203.0.113.9", { external_ref: long })).status).toBe(201);
   });
 
-  test("429 after 60 changes that a customer makes to their own data in an hour", async () => {
+  test("429 after 60 changes of a customer's own data in an hour", async () => {
     const mine = { email: newEmail(), password: PASSWORD };
     const { id } = (await signUp("203.0.113.9", mine)).body.data;
     const signIn = { type: "token", authentication_mechanism: "password", ...mine };
@@ -166,14 +166,14 @@ describe.each(engines)("a stranger with a public token, on $name", ({ isHere, cr
   });
 });
 
-describe("two instances that count in Valkey", () => {
+describe("sign-ups at two instances that count in Valkey", () => {
   const closing: (() => Promise<unknown>)[] = [];
   let clock: HandClock;
   afterEach(async () => {
     for (const close of closing.splice(0).reverse()) await close();
   });
 
-  test("let in 30 together; while it is away half of that each at most", async ({ skip }) => {
+  test("30 are accepted in all; while Valkey is down, at most half of that at each", async ({ skip }) => {
     if (!hasValkey) return skip(NO_VALKEY);
     const server = await startValkey();
     clock = handClock();
@@ -201,7 +201,7 @@ describe("two instances that count in Valkey", () => {
     };
     expect(await signUps(20)).toBe(20);
     await server.stop();
-    // Of 15 each, 10 are used.
+    // Each instance has 15, of which 10 are used.
     expect(await signUps(30)).toBe(10);
     await server.start();
   });

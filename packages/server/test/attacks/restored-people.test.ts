@@ -39,7 +39,7 @@ import { createFederation, type Federation, SHOP } from "../support/federation.t
 import { createMembersSide } from "../support/members.ts";
 import { storedText } from "../support/stored-text.ts";
 
-describe.each(engines)("a restore with the replaced database at hand, on $name", (engine) => {
+describe.each(engines)("a restore on $name", (engine) => {
   let database: TestDatabase;
   let f: Federation;
   let backup: CopiedDatabase;
@@ -62,7 +62,7 @@ describe.each(engines)("a restore with the replaced database at hand, on $name",
     await f.latchkey.app.tidy();
     backup = await copyDatabase(engine, f.latchkey.storage, f.latchkey.clock);
   };
-  /** As the command does, and then a service starts on what was restored. */
+  /** Runs what the restore command runs, and starts a service on the restored database. */
   const restore = async (): Promise<CarriedOver> => {
     await f.latchkey.app.tidy();
     const deps = { storage: backup.storage, clock: f.latchkey.clock };
@@ -103,7 +103,7 @@ describe.each(engines)("a restore with the replaced database at hand, on $name",
       .orderBy("id")
       .execute()) as unknown as Tables[T][];
 
-  test("brings no erased person back: no password, no name, no address, in no table", async () => {
+  test("leaves no password, name or e-mail of an erased person in any table", async () => {
     const side = await createMembersSide(f);
     const id = await make("lovelace");
     await change(id, { email: "byron@ockham.example" });
@@ -127,7 +127,7 @@ describe.each(engines)("a restore with the replaced database at hand, on $name",
     ).toMatchObject({ isWhole: true });
   });
 
-  test("a customer who was deleted stays deleted; a password and an address are what they were last", async () => {
+  test("keeps customers deleted, and passwords and e-mails as they were last", async () => {
     const [gone, changed, one, other] = [
       await make("gone"),
       await make("changed"),
@@ -137,7 +137,7 @@ describe.each(engines)("a restore with the replaced database at hand, on $name",
     await makeBackup();
     await f.store.call(deleteCustomer, { ids: { id: gone } });
     await change(changed, { password: "password of now" });
-    // The two have each other's address now.
+    // These two customers have exchanged their e-mails since the backup.
     await change(one, { email: "free@shop.example" });
     await change(other, { email: "one@shop.example" });
     await change(one, { email: "other@shop.example", email_verified: true });
@@ -154,7 +154,7 @@ describe.each(engines)("a restore with the replaced database at hand, on $name",
     expect(await shown(backup.storage)).toEqual(await shown(f.latchkey.storage));
   });
 
-  test("an identity that is gone signs nobody in; one that moved belongs to whom it belongs now", async () => {
+  test("drops removed identities, and keeps moved ones with their new customer", async () => {
     const to = await make("taker");
     for (const sub of ["unlinked", "moved"]) {
       f.idp.person = { ...f.idp.person, sub, email: `${sub}@idp.example` };
@@ -173,7 +173,7 @@ describe.each(engines)("a restore with the replaced database at hand, on $name",
     expect(left.map(({ subject, customer_id }) => [subject, customer_id])).toEqual([["moved", to]]);
   });
 
-  test("webhooks that were deleted, disabled, pointed elsewhere or given another secret stay so", async () => {
+  test("keeps webhooks deleted, disabled, moved or with their new secret", async () => {
     const hook = async (name: string): Promise<string> => {
       const configuration = { url: `https://${name}.example/hook`, secret_key: "of before" };
       const data = {
@@ -217,7 +217,7 @@ describe.each(engines)("a restore with the replaced database at hand, on $name",
     expect((await shown(backup.storage)).map(([id]) => id)).toEqual([off, rotated, moved].sort());
   });
 
-  test("providers, redirect URIs, realms and stores that were taken away stay so", async () => {
+  test("keeps providers, redirect URIs, realms and stores removed", async () => {
     const { call: ask } = f.store;
     const realm = async (name: string): Promise<string> =>
       (
@@ -255,7 +255,7 @@ describe.each(engines)("a restore with the replaced database at hand, on $name",
     expect(profiles.find(({ id }) => id === off)).toMatchObject({ enabled: 0, provisioning: "existing" });
   });
 
-  test("goes through more customers than one page has", async () => {
+  test("handles more customers than one page has", async () => {
     for (let at = 0; at < 5; at++) await make(`made${at}`);
     const [like] = await rows(f.latchkey.storage, "customers");
     const many = Array.from({ length: 450 }, (_, at) => ({
@@ -276,7 +276,7 @@ describe.each(engines)("a restore with the replaced database at hand, on $name",
     expect(await rows(backup.storage, "customers")).toHaveLength(5);
   });
 
-  test("takes what an older release's database has, and a column that is missing there stays as in the backup", async () => {
+  test("handles an older release's database: a missing column stays as in the backup", async () => {
     const gone = await make("gone");
     await makeBackup();
     await f.store.call(deleteCustomer, { ids: { id: gone } });
@@ -287,7 +287,7 @@ describe.each(engines)("a restore with the replaced database at hand, on $name",
     expect(await restore()).toMatchObject({ deleted_customers: 1 });
   });
 
-  test("without the replaced database, webhooks send nothing until each is enabled", async () => {
+  test("without the replaced database, disables webhooks until each is enabled", async () => {
     const configuration = { url: "https://receiver.example/hook" };
     const data = {
       type: "integration",
@@ -309,7 +309,7 @@ describe.each(engines)("a restore with the replaced database at hand, on $name",
   });
 });
 
-/** Overwrites the page that the index of the customers' ids is in: with an empty one, or with nothing that SQLite knows. */
+/** Overwrites the page of the index of customer ids: with an empty page, or with bytes that SQLite cannot read. */
 function damage(file: string, isReadable: boolean): void {
   const database = new DatabaseSync(file);
   const found = database
@@ -325,8 +325,8 @@ function damage(file: string, isReadable: boolean): void {
 
 describe("a restore from a damaged SQLite", () => {
   test.each([
-    ["takes a row that is not found there for deleted only if the log says so", true, []],
-    ["says which part could not be read, and takes over the others", false, ["customers"]],
+    ["takes a missing row for deleted only if the log has its deletion", true, []],
+    ["reports the unreadable table, and carries over the others", false, ["customers"]],
   ] as const)("%s", async (_, isReadable, unread) => {
     const folder = mkdtempSync(join(tmpdir(), "latchkey-damaged-"));
     const latchkey = await createTestApp({ databaseUrl: `sqlite:${join(folder, "now.db")}` });
@@ -356,7 +356,7 @@ describe("a restore from a damaged SQLite", () => {
   });
 });
 
-test("docs/storage.md says of each table what a restore does with it", async () => {
+test("docs/storage.md lists what a restore does with each table", async () => {
   const latchkey = await createTestApp();
   const tables = (await latchkey.storage.db.introspection.getTables()).map(({ name }) => name);
   await latchkey.close();

@@ -17,7 +17,7 @@ import { cutOff } from "../support/log.ts";
 
 const DAY_MS = 86_400_000;
 
-describe.each(engines)("on $name, somebody who can write to the database", (engine) => {
+describe.each(engines)("a person with write access to the database, on $name", (engine) => {
   let database: TestDatabase;
   let latchkey: TestApp;
   let shop: TestStore;
@@ -60,7 +60,7 @@ describe.each(engines)("on $name, somebody who can write to the database", (engi
     await shop.call(eraseCustomer, { ids: { id } });
     await latchkey.app.tidy();
   };
-  /** What the service signed for a witness. */
+  /** The claims that the service has signed for a witness. */
   const witness = async (): Promise<Witnessed> => {
     const { signature } = (await shop.call(getEventHead)).body.data;
     const claims = readJws(signature)?.claims ?? {};
@@ -74,14 +74,14 @@ describe.each(engines)("on $name, somebody who can write to the database", (engi
   const blank = { data: ERASED, salt: null, actor_id: null, person_id: null };
   const fault = (sequence: number, what: string) => ({ isWhole: false, sequence, what });
 
-  test("cannot blank an event of a type that names no person", async () => {
+  test("cannot blank an event without personal data", async () => {
     for (const name of ["one", "two", "three"]) await rename(name);
     const witnessed = await witness();
     await change(4, blank);
     expect(await verdict(witnessed)).toEqual(fault(4, "blanked"));
   });
 
-  test("cannot blank what happened to a customer who was not erased", async () => {
+  test("cannot blank an event of a customer who was not erased", async () => {
     const [ada, bea] = [await register("ada"), await register("bea")];
     await erase(bea);
     expect(await verdict()).toMatchObject({ isWhole: true, erased: 1 });
@@ -94,7 +94,7 @@ describe.each(engines)("on $name, somebody who can write to the database", (engi
     expect(await verdict()).toEqual(fault(sequence, "blanked"));
   });
 
-  test("cannot blank an event behind the erasure, nor the erasure itself", async () => {
+  test("cannot blank an erasure, nor an event after it", async () => {
     const ada = await register("ada");
     await shop.call(deleteCustomer, { ids: { id: ada } });
     await erase(ada);
@@ -103,7 +103,7 @@ describe.each(engines)("on $name, somebody who can write to the database", (engi
     expect(await verdict()).toEqual(fault(Number(last_sequence), "blanked"));
   });
 
-  test("cannot blank a customer's token where no erasure of a customer follows", async () => {
+  test("cannot blank a customer token's event without a later erasure of a customer", async () => {
     const happening = {
       type: "customer_token.created" as const,
       subject: "01890000-0000-7000-8000-00000000000a",
@@ -119,7 +119,7 @@ describe.each(engines)("on $name, somebody who can write to the database", (engi
     expect(await verdict()).toMatchObject({ isWhole: true, erased: 2 });
   });
 
-  test("an erasure that is not numbered yet counts: its events are blank before it is in the log", async () => {
+  test("finds the log whole when events are blank before their erasure is numbered", async () => {
     const ada = await register("ada");
     await shop.call(updateCustomer, { ids: { id: ada }, json: { data: { type: "customer", name: "a" } } });
     await latchkey.app.tidy();
@@ -127,14 +127,14 @@ describe.each(engines)("on $name, somebody who can write to the database", (engi
     expect(await verdict()).toMatchObject({ isWhole: true, erased: 2, events: 4 });
   });
 
-  describe("where the log's beginning was cut off", () => {
+  describe("after the log's beginning was cut off", () => {
     beforeEach(async () => {
       for (let at = 0; at < 6; at++) await rename(`n${at}`);
     });
 
     const cut = (last: number) => cutOff(latchkey.storage, shop.store.id, last);
 
-    test("is found out by the age of the last event before it, which its hash covers", async () => {
+    test("is found out by the age of the last event before the cut, which its hash covers", async () => {
       const witnessed = await witness();
       await cut(4);
       for (const head of [undefined, witnessed])
@@ -145,7 +145,7 @@ describe.each(engines)("on $name, somebody who can write to the database", (engi
       expect(await verdict()).toMatchObject({ isWhole: true, events: 4 });
     });
 
-    test("cannot make the event before it look older, nor leave it out", async () => {
+    test("cannot change or remove the last event before the cut", async () => {
       await cut(4);
       const { forgotten_event } = await latchkey.storage.db
         .selectFrom("event_heads")
@@ -159,7 +159,7 @@ describe.each(engines)("on $name, somebody who can write to the database", (engi
       }
     });
 
-    test("cannot name another beginning: neither hash fits", async () => {
+    test("cannot set another beginning: the hashes do not fit", async () => {
       await cut(4);
       latchkey.clock.advance(91 * DAY_MS);
       await heads().set({ forgotten_hash: "x" }).execute();
@@ -168,7 +168,7 @@ describe.each(engines)("on $name, somebody who can write to the database", (engi
       expect(await verdict()).toEqual(fault(1, "removed"));
     });
 
-    test("a witness who knew the same beginning vouches for it, as after an earlier release, which left no proof", async () => {
+    test("is covered by a witness of the same beginning, as after an earlier release without proof", async () => {
       await cut(4);
       await heads().set({ forgotten_event: null }).execute();
       const witnessed = await witness();
@@ -178,7 +178,7 @@ describe.each(engines)("on $name, somebody who can write to the database", (engi
       expect(await verdict(witnessed)).toEqual(fault(4, "altered"));
     });
 
-    test("what retention has forgotten is proven, a round at a time", async () => {
+    test("finds the log whole when retention has removed the beginning", async () => {
       latchkey.clock.advance(91 * DAY_MS);
       for (let round = 0; round < 3; round++) {
         latchkey.clock.advance(61_000);
@@ -204,7 +204,7 @@ describe.each(engines)("on $name, somebody who can write to the database", (engi
       ["by a later time so far", { latest_time: Date.parse("2030-01-01") }],
       ["by an earlier time so far", { latest_time: 1 }],
       ["by another time", { time: 1 }],
-      ["by a time that no calendar has", { time: Number.MAX_SAFE_INTEGER }],
+      ["by a time beyond the calendar", { time: Number.MAX_SAFE_INTEGER }],
       ["by a fraction of a millisecond", { time: Date.parse("2026-01-01") + 0.5 }],
       ["by another subject", { subject: "x" }],
       ["by another type", { type: "store.created" }],
@@ -222,13 +222,13 @@ describe.each(engines)("on $name, somebody who can write to the database", (engi
       expect(await verdict()).toMatchObject({ isWhole: true });
     });
 
-    test("nor by the latest time that the next event goes on from", async () => {
+    test("by the latest time in the head", async () => {
       await heads().set({ latest_time: 1 }).execute();
       expect(await verdict()).toEqual(fault(5, "altered"));
     });
   });
 
-  test("cannot swap two events, nor add one behind the end or before the beginning", async () => {
+  test("cannot swap, append or prepend events", async () => {
     for (const name of ["one", "two", "three"]) await rename(name);
     for (const [from, to] of [
       [3, 99],

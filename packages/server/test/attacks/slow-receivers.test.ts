@@ -6,13 +6,13 @@ import { engines, type TestDatabase } from "../support/engines.ts";
 import { type Hooks, openHooks } from "../support/hooks.ts";
 import { until } from "../support/until.ts";
 
-/** The attack: one store's receivers answer slowly, and hold every place that webhooks are delivered from. */
+/** The attack: one store's receivers answer slowly, and hold every place for webhook deliveries. */
 
-describe.each(engines)("on $name", ({ isHere, create }) => {
+describe.each(engines)("slow receivers of webhooks, on $name", ({ isHere, create }) => {
   let database: TestDatabase;
   let hooks: Hooks;
   let made: number;
-  /** Receivers that have not answered, by path; a release answers 200. */
+  /** Receivers that have not answered; `release` answers 200. */
   let held: Map<string, () => void>;
 
   beforeEach(async ({ skip }) => {
@@ -39,7 +39,7 @@ describe.each(engines)("on $name", ({ isHere, create }) => {
     held.clear();
   }
 
-  /** A store with so many webhooks for new customers. */
+  /** A store with this many webhooks for customer events. */
   async function shop(webhooks: number): Promise<TestStore> {
     const store = await hooks.latchkey.createStore(1_000_000);
     const data = {
@@ -64,7 +64,7 @@ describe.each(engines)("on $name", ({ isHere, create }) => {
     await hooks.latchkey.app.tidy();
   };
 
-  test("a store whose hundred receivers do not answer leaves half of the places to others", async () => {
+  test("a hundred of one store leave half of the places to others", async () => {
     const slow = await shop(100);
     const quick = await shop(3);
     await signUp(slow, "slow");
@@ -76,7 +76,7 @@ describe.each(engines)("on $name", ({ isHere, create }) => {
     expect([held.size, arrivedFor(slow)]).toEqual([32, 32]);
   });
 
-  test("forty stores with a receiver each that does not answer hold up no other", async () => {
+  test("forty stores with one each do not delay another store", async () => {
     const stores = [];
     for (let at = 0; at < 40; at++) stores.push(await shop(1));
     const quick = await shop(1);
@@ -91,7 +91,7 @@ describe.each(engines)("on $name", ({ isHere, create }) => {
     expect(held.size).toBe(40);
   });
 
-  test("what a store could not begin is begun as its places come free", async () => {
+  test("deliveries that wait for a place begin as places come free", async () => {
     const slow = await shop(40);
     await signUp(slow, "slow");
     await look();
@@ -104,7 +104,7 @@ describe.each(engines)("on $name", ({ isHere, create }) => {
     });
   });
 
-  test("a receiver that has held its place for a second is served among the slow ones from then on", async () => {
+  test("a receiver that has held its place for a second counts as slow until its next quick answer", async () => {
     const slow = await shop(1);
     const answerAfter = async (ms: number) => {
       await signUp(slow, "slow");
@@ -120,7 +120,7 @@ describe.each(engines)("on $name", ({ isHere, create }) => {
     expect(await answerAfter(10)).toBe(0);
   });
 
-  test("answers of half a second, one after the other, hold a place as well", async () => {
+  test("answers of half a second, one after the other, count as slow, too", async () => {
     const slow = await shop(1);
     const { body } = await signUp(slow, "slow");
     for (let at = 0; at < 5; at++) {

@@ -27,7 +27,7 @@ import { createMembersSide, type MembersSide } from "../support/members.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { until } from "../support/until.ts";
 
-/** The attack: a viewer reads members' addresses and a webhook's secrets in the log and in what receivers answer (wire 21, 25). */
+/** The attack: a viewer reads members' e-mails and webhook secrets in log and receivers' answers (wire 21, 25). */
 
 type Event = {
   id: string;
@@ -47,7 +47,7 @@ type Event = {
 
 const SECRET_KEY = 'pass "word" <of> theirs/+&';
 const PATH = "/services/T0001/B0002/key-in-the-path?token=key-in-the-query";
-/** What a receiver may make of the secret key before it sends it back. */
+/** Forms in which a receiver may send the secret key back. */
 const SPELLINGS: Record<string, (secret: string) => string> = {
   "as it is": (secret) => secret,
   "in JSON": (secret) => JSON.stringify({ headers: { key: secret } }),
@@ -61,7 +61,7 @@ const SPELLINGS: Record<string, (secret: string) => string> = {
   "cut at the first kilobyte": (secret) => "x".repeat(1024 - secret.length + 1) + secret,
 };
 
-describe.each(engines)("what a viewer reads, on $name", (engine) => {
+describe.each(engines)("a viewer, on $name", (engine) => {
   let database: TestDatabase;
   let f: Federation;
   let side: MembersSide;
@@ -112,7 +112,7 @@ describe.each(engines)("what a viewer reads, on $name", (engine) => {
     return (await f.store.call(createIntegration, { json })).body.data;
   }
 
-  /** Hashes are what a reader can check of an event whose data are not all there. */
+  /** Checks the hashes of the chain, which every reader can check even when data are withheld. */
   function expectChained(events: readonly Event[]): void {
     for (const [at, { hash: shown, data: _, salt: __, ...others }] of events.entries()) {
       expect(hash("sha256", canonicalJson(others), "base64url")).toBe(shown);
@@ -121,7 +121,7 @@ describe.each(engines)("what a viewer reads, on $name", (engine) => {
   }
 
   test.each(Object.entries(SPELLINGS))(
-    "is no answer of a receiver that sends the secret key back %s; an administrator reads it",
+    "cannot read the answer of a receiver that sends the secret key back %s; an administrator can",
     async (_, spell) => {
       receiver.answer((response, { headers }) => response.end(spell(String(headers["x-moltin-secret-key"]))));
       const { id } = await integrate();
@@ -149,7 +149,7 @@ describe.each(engines)("what a viewer reads, on $name", (engine) => {
     },
   );
 
-  test("are events of members without their names, addresses and roles, in the list, by every filter, and in the stream", async () => {
+  test("cannot read members' names, e-mails and roles in events: in the list, by filter, in the stream", async () => {
     const stream = await follow("viewer");
     const id = await side.invite("first-address@shop.example", "support");
     const json = { data: { type: "member", email: "second-address@shop.example" } };
@@ -180,7 +180,7 @@ describe.each(engines)("what a viewer reads, on $name", (engine) => {
     await stream.leave();
   });
 
-  test("is a log whose numbers and hashes are whole; a digest can be checked where nothing is withheld", async () => {
+  test("can check numbers and hashes of the log, and digests where nothing is withheld", async () => {
     await side.invite("someone@shop.example", "viewer");
     const [viewers, administrators] = [await eventsFor("viewer"), await eventsFor("administrator")];
     expect(viewers.map(({ hash, sequence }) => [sequence, hash])).toEqual(
@@ -193,7 +193,7 @@ describe.each(engines)("what a viewer reads, on $name", (engine) => {
     }
   });
 
-  test("is no member's name as an actor: events of today have the id alone, and the name in an earlier one is left out", async () => {
+  test("cannot read a member's name as an actor, also in events of an earlier release", async () => {
     const id = await side.invite("nameless@shop.example", "administrator");
     const person = { sub: "nameless", email: "nameless@shop.example", email_verified: true };
     const token = (await side.redeem(await side.signOn(person))).body.access_token;
@@ -224,7 +224,7 @@ describe.each(engines)("what a viewer reads, on $name", (engine) => {
     expect((await eventsFor("administrator", query))[0]?.data.actor.name).toBe("nameless@shop.example");
   });
 
-  test("is no sign-on of a member by the address, which would tell whose it is; customers' are found", async () => {
+  test("cannot find a member's sign-on by e-mail; a customer's can be found", async () => {
     await side.token("looked-for@shop.example", "viewer");
     await f.latchkey.app.tidy();
     const found = async (role: Role, email: string) =>
@@ -237,7 +237,7 @@ describe.each(engines)("what a viewer reads, on $name", (engine) => {
     expect(await found("viewer", "shopper@shop.example")).toBe(1);
   });
 
-  test("is the origin of a webhook's URL, whose path and query may be a secret; nobody reads more of it in the log", async () => {
+  test("reads the origin of a webhook's URL only; the log has no more for any role", async () => {
     const configuration = { url: receiver.origin + PATH };
     const { id } = await integrate({ configuration, observes: ["store.*"] });
     const moved = { data: { type: "integration", configuration: { url: `${receiver.origin}/other-key` } } };
@@ -255,7 +255,7 @@ describe.each(engines)("what a viewer reads, on $name", (engine) => {
     }
   });
 
-  test("is no URL in the log either that a release before this one has written there", async () => {
+  test("cannot read URLs that an earlier release has written into the log", async () => {
     const { storage, clock } = f.latchkey;
     const [before, after] = ["/old-key", "/new-key"].map((path) => ({ url: `https://hooks.example${path}` }));
     const resource = { type: "integration", id: keys.viewer, name: "Chat", configuration: after };
@@ -274,7 +274,7 @@ describe.each(engines)("what a viewer reads, on $name", (engine) => {
     expect(JSON.stringify(await eventsFor("administrator", query))).toContain("new-key");
   });
 
-  test("is what the role of now may read, in a stream that was opened with a higher one", async () => {
+  test("reads by the current role in a stream that was opened with a higher one", async () => {
     const stream = await follow("support", tokens.administrator);
     await side.invite("while-administrator@shop.example", "viewer");
     await f.latchkey.app.tidy();

@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openValkey, type Valkey } from "../../src/counters/valkey.ts";
-import { createSignInThrottle, FAMILIAR_MS, PAIR, SOURCE } from "../../src/passwords/throttle.ts";
+import { FAMILIAR_MS, PAIR, SOURCE } from "../../src/passwords/guess-buckets.ts";
+import { createSignInThrottle } from "../../src/passwords/sign-in-throttle.ts";
 import { createCap } from "../../src/rate-limit/cap.ts";
 import { handClock } from "../support/clock.ts";
 import { silentLog } from "../support/silent-log.ts";
 import { hasValkey, NO_VALKEY, startValkey, type ValkeyServer } from "../support/valkey-server.ts";
 
-/** Buckets that instances share, by a server's clock that is in the test's hand and not the instance's. */
+/** Buckets that instances share. The test sets the server's clock, not the instance's. */
 
 const PATIENT_MS = 30_000;
 
@@ -26,7 +27,7 @@ afterEach(async () => {
   await server?.remove();
 });
 
-/** How many are let in, of more than there can be. */
+/** The number of allowed requests, of more than there can be. */
 async function countIn(take: () => Promise<number | undefined>): Promise<number> {
   for (let taken = 0; taken < 1000; taken++) if ((await take()) !== undefined) return taken;
   throw new Error("there is no end to it");
@@ -38,14 +39,14 @@ describe("a bucket", () => {
     return () => cap.take("somebody");
   };
 
-  test("holds its burst and no more, however long nobody takes from it", async () => {
+  test("holds its burst and no more, however long it is not used", async () => {
     const take = capOf3();
     expect(await countIn(take)).toBe(3);
     serverMs += 100_000;
     expect(await countIn(take)).toBe(3);
   });
 
-  test("loses nothing when the server's clock is set back, and fills on from there", async () => {
+  test("loses nothing when the server's clock is set back, and fills from there", async () => {
     const take = capOf3();
     expect(await take()).toBeUndefined();
     serverMs -= 3_600_000;
@@ -54,7 +55,7 @@ describe("a bucket", () => {
     expect(await countIn(take)).toBe(1);
   });
 
-  test("that is empty when the server's clock is set back fills on from there, too", async () => {
+  test("that is empty when the server's clock is set back fills from there", async () => {
     const take = capOf3();
     expect(await countIn(take)).toBe(3);
     serverMs -= 3_600_000;
@@ -64,10 +65,10 @@ describe("a bucket", () => {
   });
 });
 
-describe("what is kept in Valkey", () => {
+describe("an entry in Valkey", () => {
   const secondsLeft = async (name: string) => Number((await server.say(`TTL ${name}`)).slice(1));
 
-  test("of a bucket lasts until an empty one would be full: sooner, somebody would find a new one", async () => {
+  test("of a bucket lasts until an empty bucket would be full; an earlier end would refill it", async () => {
     const log = silentLog;
     const own = await openValkey({ urls: [server.url], log, answerWithinMs: PATIENT_MS });
     const cap = createCap({ clock: handClock(), valkey: own }, { name: "test", rate: 0.01, burst: 3 });
@@ -78,7 +79,7 @@ describe("what is kept in Valkey", () => {
     expect(left).toBeLessThanOrEqual(300);
   });
 
-  test("of sources that are known lasts thirty days after the last of them, and has none that is older", async () => {
+  test("of known sources lasts thirty days after the last of them, and drops older ones", async () => {
     const throttle = createSignInThrottle({ clock: handClock(), valkey });
     const from = (source: string) => ({ storeId: "store", emailKey: "ada", source, isBackOffice: false });
     await throttle.succeeded(from("192.0.2.1"));
@@ -98,7 +99,7 @@ describe("a sign-in with a password", () => {
     isBackOffice: false,
   });
 
-  test("that more than one bucket refuses waits for the one that takes longest", async () => {
+  test("that several buckets refuse waits for the slowest one", async () => {
     const throttle = createSignInThrottle({ clock: handClock(), valkey });
     expect(await countIn(() => throttle.check(attempt("ada@shop.example")))).toBe(PAIR.burst);
     let others = 0;
@@ -109,7 +110,7 @@ describe("a sign-in with a password", () => {
     expect(await throttle.check(attempt("ada@shop.example"))).toBe(1 / PAIR.perSecond);
   });
 
-  test("has all of its attempts again after a success, and not more", async () => {
+  test("has all attempts again after a success, and no more", async () => {
     const throttle = createSignInThrottle({ clock: handClock(), valkey });
     const take = () => throttle.check(attempt("ada@shop.example"));
     expect(await take()).toBeUndefined();
@@ -119,7 +120,7 @@ describe("a sign-in with a password", () => {
     expect(await countIn(take)).toBe(PAIR.burst);
   });
 
-  test("from a source that is known is spared what strangers do to the account, for thirty days", async () => {
+  test("from a known source is not affected by strangers' attempts at the account, for thirty days", async () => {
     const throttle = createSignInThrottle({ clock: handClock(), valkey });
     const owner = () => throttle.check(attempt("ada@shop.example", "192.0.2.1"));
     expect(await owner()).toBeUndefined();

@@ -3,7 +3,7 @@ import { checkProfile, createProfile, getProfile } from "../../src/contract/oidc
 import { getAuthenticationSettings } from "../../src/contract/realms.ts";
 import { ready } from "../../src/contract/service.ts";
 import { openValkey, type Valkey } from "../../src/counters/valkey.ts";
-import { createHealth, type Health } from "../../src/profiles/health.ts";
+import { createHealth, type Health } from "../../src/profiles/health/health.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { type HandClock, handClock } from "../support/clock.ts";
@@ -29,7 +29,7 @@ afterEach(async () => {
   for (const close of closing?.splice(0).reverse() ?? []) await close();
 });
 
-/** Patient, unless a test is about being late: a busy machine must not be taken for a server that is away. */
+/** A long time limit, except in tests of late answers: a busy machine must not look like a server that is away. */
 async function connect(answerWithinMs = 30_000): Promise<Valkey> {
   const log = silentLog;
   const valkey = await openValkey({ urls: [server.url], log, answerWithinMs, nowMs: clock.monotonicMs });
@@ -54,7 +54,7 @@ async function fail({ note }: Health, times: number): Promise<void> {
 const statusOf = ({ healthOf }: Health) => healthOf("a")?.status;
 
 describe("health of identity providers, while Valkey", () => {
-  test("is stopped, goes on from what each instance knew; when it is back, what is there counts", async () => {
+  test("is stopped, continues from what each instance knew; afterwards the state in Valkey counts", async () => {
     const { here, there, away, back } = await startTwo();
     await fail(here, 5);
     await there.refresh();
@@ -66,7 +66,7 @@ describe("health of identity providers, while Valkey", () => {
       expect(await one.mayAsk("a")).toBe(false);
     }
     clock.advance(REST_MS);
-    // Each finds out for itself.
+    // Each instance measures for itself.
     expect(await Promise.all([here, here, there, there].map((one) => one.mayAsk("a")))).toEqual([
       true,
       false,
@@ -86,7 +86,7 @@ describe("health of identity providers, while Valkey", () => {
     expect([statusOf(here), statusOf(there)]).toEqual(["down", "down"]);
   });
 
-  test("is flushed, is forgotten by all within a refresh, and found out anew", async () => {
+  test("is flushed, is forgotten by every instance within a refresh, and measured again", async () => {
     const { here, there } = await startTwo();
     await fail(here, 5);
     await there.refresh();
@@ -99,7 +99,7 @@ describe("health of identity providers, while Valkey", () => {
     expect([statusOf(here), statusOf(there)]).toEqual(["down", "down"]);
   });
 
-  test("stands still, is noted by who is asked, without waiting; what Valkey has kept is read when it goes on", async () => {
+  test("is paused, is recorded without waiting; afterwards the state in Valkey is read", async () => {
     const { here } = await startTwo();
     const hurried = await connect(50);
     const there = createHealth({ clock, valkey: hurried });
@@ -122,7 +122,7 @@ describe("health of identity providers, while Valkey", () => {
   });
 });
 
-test("a provider that fails on one instance is down on the other within a second, in profile, readiness and log", async () => {
+test("a provider that fails on one instance is down on the other within a second: profile, readiness and log", async () => {
   const idp = await startHostileIdp();
   closing.push(idp.close);
   const allowedOrigins = [idp.origin];

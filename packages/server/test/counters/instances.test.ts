@@ -46,7 +46,7 @@ async function start(): Promise<TestApp> {
   return app;
 }
 
-/** Asks both in turn for what is not administration. */
+/** Calls both instances in turn, with an operation that is not administration. */
 async function countServed(apps: readonly TestApp[], asked: number): Promise<number> {
   const token = await store.token();
   const answers = Array.from({ length: asked }, (_, at) =>
@@ -62,7 +62,7 @@ test("a limit of 10 a second is 10 a second, however many instances serve it", a
   expect(await countServed([there], 60)).toBe(0);
 });
 
-test("the planner on one instance knows what was asked of the other", async () => {
+test("the planner on one instance includes the requests of the other", async () => {
   for (let second = 0; second < 3; second++) {
     clock.advance(1000);
     await countServed([here, there], 12);
@@ -75,7 +75,7 @@ test("the planner on one instance knows what was asked of the other", async () =
   expect(body.data.observed.seconds).toBe(4);
 });
 
-test("while Valkey is away the planner knows what this instance was asked", async () => {
+test("the planner while Valkey is away has the requests of this instance", async () => {
   await countServed([here, there], 12);
   clock.advance(1000);
   await here.app.tidy();
@@ -85,7 +85,7 @@ test("while Valkey is away the planner knows what this instance was asked", asyn
   expect(body.data.keys[0]).toMatchObject({ asked: 6 + 1 });
 });
 
-test("metrics say whether Valkey is away, how often it has gone, and how many instances there are (T47)", async () => {
+test("metrics show whether Valkey is away, how often the connection was lost, and the number of instances (T47)", async () => {
   const read = async () => {
     clock.advance(1000);
     const { body } = await call(here.app, metrics, { peer: "192.0.2.1" });

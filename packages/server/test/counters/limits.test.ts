@@ -10,7 +10,7 @@ import { silentLog } from "../support/silent-log.ts";
 import { quickest, until } from "../support/until.ts";
 import { hasValkey, NO_VALKEY, startValkey, type ValkeyServer } from "../support/valkey-server.ts";
 
-/** Limits of several instances on one Valkey, which is then taken away in every way there is. */
+/** Limits of several instances on one Valkey, with every fault of Valkey. */
 
 const POOL = 10;
 const FLOOR = 20;
@@ -47,7 +47,7 @@ async function start(answerWithinMs: number, nowMs?: () => number): Promise<Inst
   return instance;
 }
 
-/** Two instances that know of each other, on the clock in the test's hand. */
+/** Two instances that count each other, with the clock of the test. */
 async function startTwo(answerWithinMs: number): Promise<[Instance, Instance]> {
   const nowMs = () => clock.monotonicMs();
   const two: [Instance, Instance] = [await start(answerWithinMs, nowMs), await start(answerWithinMs, nowMs)];
@@ -69,17 +69,17 @@ const take = async ({ limiter }: Instance, keyId = "flood"): Promise<LimiterDeci
     administration: false,
   });
 
-/** How many of so many are served, that come to all instances in turn. */
+/** The number of served requests, sent to all instances in turn. */
 async function served(of: readonly Instance[], asked: number, keyId?: string): Promise<number> {
   const all = Array.from({ length: asked }, (_, at) => take(of[at % of.length] as Instance, keyId));
   return (await Promise.all(all)).filter(({ allowed }) => allowed).length;
 }
 
-/** Half of the reserve is for others than the one who asks for everything. */
+/** Half of the reserve is kept for keys other than the one with most requests. */
 const ALONE = POOL + Math.ceil(POOL / 10);
 
 describe("several instances", () => {
-  test("serve together what one would serve, at once and in every second after it", async () => {
+  test("serve together as much as one instance would, at once and in every later second", async () => {
     const two = await startTwo(PATIENT_MS);
     expect(await served(two, 100)).toBe(ALONE);
     for (let second = 0; second < 5; second++) {
@@ -88,14 +88,14 @@ describe("several instances", () => {
     }
   });
 
-  test("keep a reservation together: the key has it once, wherever it asks", async () => {
+  test("share a reservation: the key has it once, on any instance", async () => {
     const two = await startTwo(PATIENT_MS);
     await served(two, 100);
-    // And the one that the pool still has for who comes new.
+    // And the request that the pool still has for a new source.
     expect(await served(two, 100, "own")).toBe(capacityOf(FLOOR) + 1);
   });
 
-  test("that find Valkey empty serve a second's worth and the reserve once more, all together", async () => {
+  test("that find Valkey empty serve one more second's worth and the reserve, all together", async () => {
     const two = await startTwo(PATIENT_MS);
     await served(two, 100);
     await server.say("FLUSHALL");
@@ -104,7 +104,7 @@ describe("several instances", () => {
   });
 });
 
-test("what is kept of a store expires by itself ten seconds after its last use", async () => {
+test("the state of a store expires ten seconds after its last use", async () => {
   const instance = await start(PATIENT_MS);
   // Several in one second, of which only the first moves the expiry.
   for (const source of ["192.0.2.1", "192.0.2.2", "192.0.2.1"])
@@ -122,7 +122,7 @@ test("what is kept of a store expires by itself ten seconds after its last use",
   }
 });
 
-test("of a key a thousand sources are remembered, also in Valkey", async () => {
+test("a key has at most a thousand remembered sources, also in Valkey", async () => {
   const { limiter } = await start(PATIENT_MS, () => clock.monotonicMs());
   const allowance = { revision: 1, rateLimit: 100_000, totalReserved: 0, reserved: 0 };
   const draw = { storeId: "store", keyId: "public", allowance, administration: false };
@@ -132,12 +132,12 @@ test("of a key a thousand sources are remembered, also in Valkey", async () => {
   expect(await server.say("HLEN lk:{store}:2:sources:public")).toBe(":1000\r\n");
 });
 
-test("sources are remembered while they are served, also where their key's program is the first to ask in every second", async () => {
+test("a source stays remembered while it is served, also when the key's program is the first in every second", async () => {
   const { limiter } = await start(PATIENT_MS, () => clock.monotonicMs());
   const allowance = { revision: 1, rateLimit: 100, totalReserved: 0, reserved: 0 };
   const draw = { storeId: "store", keyId: "both", allowance, administration: false };
   await limiter.take({ ...draw, source: "192.0.2.1" });
-  // As if most of the time for which they are kept had passed.
+  // Shortens the time for which the sources are kept, as if most of it had passed.
   await server.say("PEXPIRE lk:{store}:2:sources:both 5000");
   clock.advance(1000);
   await limiter.take({ ...draw, source: undefined });
@@ -146,7 +146,7 @@ test("sources are remembered while they are served, also where their key's progr
   expect(leftMs).toBeGreaterThan(5000);
 });
 
-test("a server's clock that is set back stops nothing: what flows in goes on from there", async () => {
+test("a server's clock that is set back does not stop refilling", async () => {
   let aheadMs = 0;
   const instance = await start(PATIENT_MS, () => clock.monotonicMs() + aheadMs);
   await served([instance], 100);
@@ -156,7 +156,7 @@ test("a server's clock that is set back stops nothing: what flows in goes on fro
   expect(await served([instance], 100)).toBe(POOL);
 });
 
-test("a server's clock that is set back shuts nobody out: who had most by then still shares with who comes new", async () => {
+test("a server's clock that is set back excludes no source: the largest one still shares with a new one", async () => {
   let aheadMs = 0;
   const instance = await start(PATIENT_MS, () => clock.monotonicMs() + aheadMs);
   await served([instance], 100, "before");
@@ -176,15 +176,15 @@ const faults: [string, () => unknown, () => unknown][] = [
   ["in a black hole", () => proxy.blackHole(), () => proxy.mend()],
 ];
 
-describe.each(faults)("while Valkey is %s", (_, begin, end) => {
-  test("floors are never refused, each of two instances gives half of the pool, and then all is exact again (T47)", async () => {
+describe.each(faults)("Valkey that is %s", (_, begin, end) => {
+  test("floors are served, each of two instances gives half of the pool, then the limit is exact again (T47)", async () => {
     const two = await startTwo(AS_IN_PRODUCTION_MS);
     const [one] = two;
-    /** Whoever decides says what there is to share. A busy machine can miss an answer, so this may take some tries. */
+    /** Each decision reports the quota to share. A busy machine can miss an answer, so several attempts may be needed. */
     const untilShared = (quota: number) =>
       until(async () => {
         clock.advance(1000);
-        // In any second no more than the floor: whoever decides must serve all of it.
+        // No more than the floor in any second: all of it is served, whether Valkey or an instance decides.
         expect(await served(two, FLOOR, "own")).toBe(FLOOR);
         const decisions = await Promise.all(two.map((instance) => take(instance)));
         return decisions.every(({ shared }) => shared.quota === quota);
@@ -203,8 +203,8 @@ describe.each(faults)("while Valkey is %s", (_, begin, end) => {
   });
 });
 
-describe("time", () => {
-  test("nobody waits for Valkey longer than 50 ms, and after that nobody waits at all", async () => {
+describe("waiting for Valkey", () => {
+  test("takes at most 50 ms, and no time after the first failure", async () => {
     const instance = await start(AS_IN_PRODUCTION_MS);
     const waitedMs = await quickest(100, async () => {
       server.resume();
@@ -216,24 +216,21 @@ describe("time", () => {
     });
     expect(waitedMs).toBeLessThan(100);
     await until(instance.valkey.isAway);
-    // Decided before anything else has its turn.
+    // Decided in this turn of the event loop.
     const draw = { storeId: "store", keyId: "a", source: undefined, administration: false };
     const allowance = { revision: 1, rateLimit: 10, totalReserved: 0, reserved: 0 };
     expect(instance.limiter.take({ ...draw, allowance })).not.toBeInstanceOf(Promise);
   });
 
-  test.each(faults)(
-    "when it was %s, Valkey decides again within a second of its return",
-    async (_, begin, end) => {
-      const { valkey } = await start(AS_IN_PRODUCTION_MS);
-      const tookMs = await quickest(1000, async () => {
-        await until(() => !valkey.isAway());
-        await begin();
-        await until(valkey.isAway);
-        await end();
-        return until(() => !valkey.isAway());
-      });
-      expect(tookMs).toBeLessThan(1000);
-    },
-  );
+  test.each(faults)("ends within a second of the return of a Valkey that was %s", async (_, begin, end) => {
+    const { valkey } = await start(AS_IN_PRODUCTION_MS);
+    const tookMs = await quickest(1000, async () => {
+      await until(() => !valkey.isAway());
+      await begin();
+      await until(valkey.isAway);
+      await end();
+      return until(() => !valkey.isAway());
+    });
+    expect(tookMs).toBeLessThan(1000);
+  });
 });

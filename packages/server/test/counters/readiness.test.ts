@@ -21,7 +21,7 @@ async function ask(latchkey: TestApp) {
   return { status, degraded: body.degraded };
 }
 
-test("200 with `degraded` while Valkey is away, and without it when Valkey is back (wire 20, T47)", async ({
+test("200 with `degraded` while Valkey is away, and without it after its return (wire 20, T47)", async ({
   skip,
 }) => {
   if (!hasValkey) skip(NO_VALKEY);
@@ -67,7 +67,7 @@ test.for<[string, string, unknown]>([
   expect(await ask(latchkey)).toEqual({ status: 200, degraded });
 });
 
-test("200 without it as soon as the policy is set as it should be, while both run", async ({ skip }) => {
+test("200 without `degraded` as soon as the eviction policy is right, while both run", async ({ skip }) => {
   if (!hasValkey) skip(NO_VALKEY);
   const server = await startValkey("--maxmemory", "256mb", "--maxmemory-policy", "volatile-lru");
   closing.push(server.remove);
@@ -81,7 +81,7 @@ test("200 without it as soon as the policy is set as it should be, while both ru
   await until(async () => (await ask(latchkey)).degraded === undefined);
 });
 
-test("200 as ever where the server does not let us ask for its policy", async ({ skip }) => {
+test("200 without `degraded` where the server does not permit reading its policy", async ({ skip }) => {
   if (!hasValkey) skip(NO_VALKEY);
   const server = await startValkey("--maxmemory", "256mb", "--maxmemory-policy", "volatile-lru");
   closing.push(server.remove);
@@ -93,7 +93,7 @@ test("200 as ever where the server does not let us ask for its policy", async ({
 });
 
 describe("without Valkey, on one PostgreSQL", () => {
-  test("200 with `degraded` from the second instance on: each counts for itself (wire 20)", async ({
+  test("200 with `degraded` from the second instance on: each instance counts alone (wire 20)", async ({
     skip,
   }) => {
     if (!postgresEngine.isHere) skip("PostgreSQL is not installed");
@@ -107,7 +107,7 @@ describe("without Valkey, on one PostgreSQL", () => {
       return latchkey;
     };
     const first = await open(true);
-    // A command that looks something up is no instance.
+    // A command that reads the database does not count as an instance.
     await open(false);
     expect(await ask(first)).toEqual({ status: 200, degraded: undefined });
     const second = await open(true);

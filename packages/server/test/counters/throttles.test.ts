@@ -15,7 +15,7 @@ import { silentLog } from "../support/silent-log.ts";
 import { until } from "../support/until.ts";
 import { hasValkey, NO_VALKEY, startValkey, type ValkeyServer } from "../support/valkey-server.ts";
 
-/** Two instances on one database and one Valkey, asked in turn as a balancer would. */
+/** Two instances on one database and one Valkey, called in turn as by a balancer. */
 
 const EMAIL = "ada@shop.example";
 const PASSWORD = "correct horse";
@@ -39,7 +39,7 @@ afterEach(async () => {
   for (const close of closing?.splice(0).reverse() ?? []) await close();
 });
 
-/** Patient, unless a test is about being late: a busy machine must not be taken for a server that is away. */
+/** A long time limit, except in tests of late answers: a busy machine must not look like a server that is away. */
 async function start(answerWithinMs = 30_000): Promise<void> {
   clock = handClock();
   const first = await createTestApp({ clock, valkey: await connect(answerWithinMs), egress: NOBODY });
@@ -84,7 +84,7 @@ async function signIn(password: string, { app = next(), peer = STRANGER } = {}):
   return status === 200 ? "signed in" : (code as string);
 }
 
-/** How many of so many guesses are looked at. */
+/** The number of guesses that are checked. */
 async function guess(times: number, peer = STRANGER): Promise<number> {
   let looked = 0;
   for (let time = 0; time < times; time++)
@@ -105,7 +105,7 @@ describe("guesses of a password", () => {
     expect(await guess(5)).toBe(1);
   });
 
-  test("leave no address, e-mail or password to read in Valkey", async () => {
+  test("leave no address, e-mail or password in plain text in Valkey", async () => {
     await start();
     await guess(3);
     await signIn(PASSWORD);
@@ -115,7 +115,7 @@ describe("guesses of a password", () => {
       expect(key).toMatch(/^lk:\{[\w-]+\}:sign-in:(familiar|(pair|source|account):[0-9a-f]{32})$/);
   });
 
-  test("who has signed in through one instance is spared on the other what strangers do to the account", async () => {
+  test("a source that signed in on one instance is not affected on the other by strangers' attempts at the account", async () => {
     await start();
     const home = "203.0.113.7";
     const [here, there] = instances as [TestApp, TestApp];
@@ -129,7 +129,7 @@ describe("guesses of a password", () => {
     expect(await signIn(PASSWORD, { app: there.app, peer: home })).toBe("signed in");
   });
 
-  test("begin no new five when Valkey is stopped, nor when it comes back empty, nor when it is flushed", async () => {
+  test("get no new five when Valkey is stopped, comes back empty or is flushed", async () => {
     await start();
     expect(await guess(10)).toBe(5);
     await server.stop();
@@ -137,24 +137,24 @@ describe("guesses of a password", () => {
     expect(await guess(10)).toBe(0);
     await server.start();
     await allThere();
-    // One has seen two of the five, which is not yet its half.
+    // This instance has counted two of the five, which is not yet its half.
     expect(await guess(10)).toBeLessThanOrEqual(1);
     await server.say("FLUSHALL");
     expect(await guess(10)).toBe(0);
   });
 
-  test("are each instance's part while Valkey stands still, and nobody waits for it", async () => {
+  test("are divided among the instances while Valkey is paused, without waiting", async () => {
     await start(50);
     await until(() => counters.every((valkey) => valkey.instances() === 2));
     server.pause();
-    // Two and a half each.
+    // Two and a half for each instance.
     expect(await guess(20)).toBe(4);
     server.resume();
     await allThere();
     expect(await guess(20)).toBeLessThanOrEqual(1);
   });
 
-  test("an owner who mistyped has all attempts again after a success, wherever the mistakes were", async () => {
+  test("an owner who mistyped has all attempts again after a success, on whichever instance the mistakes were", async () => {
     await start();
     const [here, there] = instances as [TestApp, TestApp];
     for (let time = 0; time < 4; time++) await signIn("wrong horse", { app: there.app });
@@ -173,10 +173,10 @@ describe("requests without a good token", () => {
     return count;
   };
 
-  test("of one source have one burst over all instances, and none when Valkey comes back empty or is flushed", async () => {
+  test("of one source have one burst over all instances, also when Valkey comes back empty or is flushed", async () => {
     await start();
     expect(await served(300)).toBe(ANONYMOUS.burst);
-    // One that has missed beats on a busy machine is not counted by the other, which would take the whole for its part.
+    // An instance that misses beats on a busy machine is not counted by the other, which then takes the whole limit.
     await until(() => counters.every((valkey) => valkey.instances() === 2));
     await server.stop();
     await allAway();
@@ -193,7 +193,7 @@ describe("requests without a good token", () => {
   });
 });
 
-test("tries of discovery addresses are one store's over all instances", async () => {
+test("attempts at discovery addresses are counted per store over all instances", async () => {
   await start();
   const realm = (await store.call(getAuthenticationSettings)).body.data.realm_id;
   const token = await store.token();

@@ -8,14 +8,14 @@ import { silentLog } from "../support/silent-log.ts";
 import { until } from "../support/until.ts";
 import { hasValkey, NO_VALKEY, startValkey, type ValkeyServer } from "../support/valkey-server.ts";
 
-/** Counts each item under its own name, and answers with the item and its count. Counts how often it was called as well. */
+/** Counts each item under its own name, and returns the item and its count. Also counts its own calls. */
 const COUNT = createScript(`
 local answers = {}
 redis.call('INCR', slot .. ':calls')
 for at = 3, #ARGV do answers[at - 2] = { ARGV[at], redis.call('INCR', slot .. ':' .. ARGV[at]) } end
 return answers`);
 
-/** Far longer than a busy machine takes: for tests that are not about being late. */
+/** Far longer than a busy machine takes, for tests that are not about late answers. */
 const PATIENT_MS = 30_000;
 
 let server: ValkeyServer;
@@ -42,7 +42,9 @@ async function open(urls = [server.url], answerWithinMs = PATIENT_MS): Promise<V
   return valkey;
 }
 
-/** Impatient as in production, so a busy machine makes it miss an answer now and then: it is then back by itself. */
+/**
+ * The time limit of production: a busy machine sometimes misses an answer, and the connection then recovers by itself.
+ */
 async function openInAHurry(urls = [server.url]): Promise<Valkey> {
   const valkey = await open(urls, 50);
   await untilThere(valkey);
@@ -73,7 +75,7 @@ const scriptCalls = async (slot = "a"): Promise<number> =>
   Number((await server.say(`GET lk:{${slot}}:calls`)).split("\r\n")[1]);
 
 describe("one turn of the event loop", () => {
-  test("is one script call for each slot, and everyone has their own answer", async () => {
+  test("is one script call for each slot, and every caller gets its own result", async () => {
     const valkey = await open();
     await Promise.all([count(valkey, "x"), count(valkey, "x", "b")]);
     const asked = Array.from({ length: 100 }, (_, at) => [`item ${at % 7}`, at % 2 ? "a" : "b"] as const);
@@ -86,41 +88,41 @@ describe("one turn of the event loop", () => {
     expect([await scriptCalls("a"), await scriptCalls("b")]).toEqual([2, 2]);
   });
 
-  test("with very many is several script calls, so that other stores have their turn in between", async () => {
+  test("with very many calls is several script calls, so other stores have their turn in between", async () => {
     const valkey = await open();
     const answers = await Promise.all(Array.from({ length: 1000 }, () => count(valkey, "x")));
     expect(answers.at(-1)).toEqual(["x", 1000]);
     expect(await scriptCalls()).toBeGreaterThanOrEqual(5);
   });
 
-  test("has no say in another: what is asked later is sent later", async () => {
+  test("does not reorder the next: a later call is sent later", async () => {
     const valkey = await open();
     expect(await count(valkey, "x")).toEqual(["x", 1]);
     expect(await count(valkey, "x")).toEqual(["x", 2]);
   });
 });
 
-test("all keys of a slot begin with its name in braces, so that a cluster keeps them together", async () => {
+test("all keys of a slot begin with the slot's name in braces, so a cluster keeps them together", async () => {
   const valkey = await open();
   await count(valkey, "x", "the store");
   expect(await server.say("KEYS lk:{the*")).toContain("lk:{the store}:x");
 });
 
-test("a server that has forgotten the scripts is told them again", async () => {
+test("a server that lost the scripts gets them again", async () => {
   const valkey = await open();
   await count(valkey, "x");
   await server.say("SCRIPT FLUSH");
   expect(await count(valkey, "x")).toEqual(["x", 2]);
 });
 
-test("a server whose memory is full is away, said once, until there is room", async () => {
+test("a server whose memory is full counts as away, logged once, until it has memory again", async () => {
   const valkey = await open();
   await server.say("CONFIG SET maxmemory 1");
   await untilAway(valkey);
   const connections = async () =>
     Number(/total_connections_received:(\d+)/.exec(await server.say("INFO stats"))?.[1]);
   const before = await connections();
-  // Each look is a connection as well; some of the others are tries to come back.
+  // Each ping is a connection as well; some of the others are attempts to reconnect.
   let looks = 0;
   await until(async () => (await connections()) - before > ++looks + 3);
   const said = logLines.map(({ event }) => event);
@@ -129,14 +131,14 @@ test("a server whose memory is full is away, said once, until there is room", as
   await untilThere(valkey);
 });
 
-test("what the server did not carry out, because it came too late, was decided alone", async () => {
+test("a call that the server dropped because it came too late was decided locally", async () => {
   const valkey = await open();
   expect(await valkey.run(createScript("return 0"), "a", ["x"])).toBeUndefined();
   expect(valkey.counts()).toEqual({ losses: 0, answered: 0, alone: 1 });
 });
 
-describe("how many instances there are", () => {
-  test("is known to all of them within a beat or two, and one that leaves is gone at once", async () => {
+describe("the number of instances", () => {
+  test("is known to all within one or two beats, and a leaving instance is removed at once", async () => {
     const [one, two] = [await open(), await open()];
     await until(() => one.instances() === 2 && two.instances() === 2);
     await two.close();
@@ -144,7 +146,7 @@ describe("how many instances there are", () => {
     await until(() => one.instances() === 1);
   });
 
-  test("is remembered while Valkey is away", async () => {
+  test("is kept while Valkey is away", async () => {
     const [one, two] = [await open(), await open()];
     await until(() => one.instances() === 2 && two.instances() === 2);
     await server.stop();
@@ -152,13 +154,13 @@ describe("how many instances there are", () => {
     expect(one.instances()).toBe(2);
   });
 
-  test("is still what it was when Valkey has come back and the others have not had their beat yet", async () => {
+  test("stays the same when Valkey has come back and the others have not had their beat yet", async () => {
     const [one, two] = [await open(), await open()];
     await until(() => one.instances() === 2 && two.instances() === 2);
     await server.stop();
     const stoppedMs = performance.now();
     await two.close();
-    // By now Valkey itself would have forgotten whoever has no beat.
+    // By now Valkey's own entry of an instance without a beat has expired.
     await until(() => performance.now() - stoppedMs > 3500);
     await server.start();
     await untilThere(one);
@@ -166,13 +168,13 @@ describe("how many instances there are", () => {
     await until(() => one.instances() === 1);
   });
 
-  test("has nobody in it whose last beat was before the server's clock was set back by an hour", async () => {
+  test("excludes an instance whose last beat was before the server's clock was set back by an hour", async () => {
     await open();
     await server.say(`ZADD lk:{instances} ${Date.now() + 3_600_000} killed`);
     await until(async () => (await server.say("ZCARD lk:{instances}")) === ":1\r\n");
   });
 
-  test("is what others know, until Valkey has answered for as long as it takes to hear of all", async () => {
+  test("is taken from the others until Valkey has answered long enough to know every instance", async () => {
     await server.stop();
     let others = 3;
     const options = { urls: [server.url], log: newLog(), answerWithinMs: PATIENT_MS };
@@ -188,12 +190,12 @@ describe("how many instances there are", () => {
     await until(() => valkey.instances() === 1);
   });
 
-  test("one that was killed is forgotten after three seconds", async () => {
+  test("a killed one is forgotten after three seconds", async () => {
     const valkey = await open();
     await server.say("ZADD lk:{instances} 1000 killed");
     await until(() => valkey.instances() === 1);
     let nowMs = 0;
-    // Until the next beat counts it: on a busy machine that may come when it would be forgotten already.
+    // Until the next beat: on a busy machine the beat may come when the instance would already be forgotten.
     await until(async () => {
       nowMs = Date.now();
       await server.say(`ZADD lk:{instances} ${nowMs} killed`);
@@ -204,8 +206,8 @@ describe("how many instances there are", () => {
   });
 });
 
-describe("away", () => {
-  test("a server that is not there when we start keeps nobody waiting, and is found when it comes", async () => {
+describe("a Valkey that is away", () => {
+  test("a missing server delays no start, and is found when it comes", async () => {
     await server.stop();
     const valkey = await open();
     expect(valkey.isAway()).toBe(true);
@@ -215,7 +217,7 @@ describe("away", () => {
     expect(logLines.map(({ event }) => event)).toEqual(["valkey_away", "valkey_connected"]);
   });
 
-  test("a server that is stopped answers nobody, those who wait included; it is found again on the same address", async () => {
+  test("a stopped server fails every caller, also waiting ones; it is found again at the same address", async () => {
     const valkey = await open();
     await count(valkey, "x");
     server.pause();
@@ -228,7 +230,7 @@ describe("away", () => {
     expect(await count(valkey, "x")).toEqual(["x", 1]);
   });
 
-  test("a server that stands still is given up after 50 ms, and then nothing more is sent to it", async () => {
+  test("a paused server is given up after 50 ms, and gets no further calls", async () => {
     const valkey = await openInAHurry();
     server.pause();
     expect(await count(valkey, "given up")).toBeUndefined();
@@ -239,11 +241,11 @@ describe("away", () => {
     expect(await server.say("EXISTS lk:{a}:never-sent")).toBe(":0\r\n");
   });
 
-  test("what was given up is not carried out afterwards: its time was over when the server looked", async () => {
+  test("an abandoned call is not carried out later: its time was over when the server read it", async () => {
     const valkey = await openInAHurry();
     server.pause();
     expect(await count(valkey, "late")).toBeUndefined();
-    // The server's clock went on while it stood still.
+    // The server's clock ran during the pause.
     await until(() => valkey.isAway());
     await new Promise((resolve) => setTimeout(resolve, 200));
     server.resume();
@@ -251,11 +253,11 @@ describe("away", () => {
     expect(await server.say("EXISTS lk:{a}:late")).toBe(":0\r\n");
   });
 
-  test("what was asked in the turn in which it was given up, and was not sent yet, waits for nothing", async () => {
+  test("an unsent call of the turn in which the server was given up does not wait", async () => {
     const valkey = await openInAHurry();
     server.pause();
     const asked: Promise<unknown>[] = [];
-    // In every turn, so that something is still to be sent when the answer to the first is given up.
+    // In every turn, so that a call is still unsent when the first one is given up.
     const ask = () => {
       if (valkey.isAway()) return;
       asked.push(count(valkey, "x"));
@@ -266,7 +268,7 @@ describe("away", () => {
     expect((await Promise.all(asked)).at(-1)).toBeUndefined();
   });
 
-  test("a line that has gone silent is left for a new one", async () => {
+  test("a silent connection is replaced by a new one", async () => {
     const proxy = await openProxy();
     const valkey = await openInAHurry([proxy.via(server.url)]);
     const before = proxy.opened();
@@ -276,7 +278,7 @@ describe("away", () => {
     expect(proxy.opened()).toBeGreaterThan(before);
   });
 
-  test("a black hole that swallows new connections too is tried again and again, and left when it ends", async () => {
+  test("a network that also swallows new connections is retried, and recovers when it ends", async () => {
     const proxy = await openProxy();
     const valkey = await openInAHurry([proxy.via(server.url)]);
     proxy.blackHole();
@@ -288,7 +290,7 @@ describe("away", () => {
     await untilThere(valkey);
   });
 
-  test("a server that takes longer than a caller would wait stays away, rather than coming and going", async () => {
+  test("a server that is slower than a caller's time limit stays away, and does not alternate", async () => {
     const proxy = await openProxy();
     const valkey = await openInAHurry([proxy.via(server.url)]);
     proxy.toServer.delayMs = 100;
@@ -302,7 +304,7 @@ describe("away", () => {
     await untilThere(valkey);
   });
 
-  test("a server that refuses to write is away, not a fault of the request", async () => {
+  test("a server that refuses writes counts as away, not as an error of the request", async () => {
     const valkey = await open();
     await count(valkey, "x");
     await server.say("REPLICAOF 127.0.0.1 1");
@@ -328,7 +330,7 @@ describe("a cluster", () => {
       const slots = Array.from({ length: 20 }, (_, at) => `store ${at}`);
       const countAll = (item: string) => Promise.all(slots.map((slot) => count(valkey, item, slot)));
       const areAllThere = async () => (await countAll("there?")).every((answer) => answer !== undefined);
-      // On a busy machine the first connection may be given up: the next try is made by itself.
+      // On a busy machine the first connection may be given up: the next attempt follows by itself.
       await until(areAllThere);
       expect(await countAll("x")).toEqual(slots.map(() => ["x", 1]));
       for (const node of nodes) expect(Number((await node.say("DBSIZE")).slice(1))).toBeGreaterThan(0);
@@ -342,7 +344,7 @@ describe("a cluster", () => {
   });
 });
 
-test("a password is used, and no wrong one is ever logged", async () => {
+test("a password is used, and a wrong one is not logged", async () => {
   await server.say("CONFIG SET requirepass right");
   const url = (password: string) => server.url.replace("//", `//:${password}@`);
   expect((await open([url("wr0ng")])).isAway()).toBe(true);
@@ -352,16 +354,16 @@ test("a password is used, and no wrong one is ever logged", async () => {
   await server.say("AUTH right\r\nCONFIG SET requirepass ''");
 });
 
-test("a process that stands still while it connects is given as long for that as for an answer", async () => {
+test("a process that is paused while it connects has as much time for the connection as for an answer", async () => {
   const opening = open();
-  // By then the connection is under way, and nobody has heard yet that it is there.
+  // By then the connection is under way, and its success is not known yet.
   for (let ticks = 0; ticks < 20; ticks++) await new Promise(process.nextTick);
   const untilMs = performance.now() + 700;
   while (performance.now() < untilMs);
   expect((await opening).isAway()).toBe(false);
 });
 
-test("a process that stood still between asking and waiting waits no negative time, of which Node would warn", async () => {
+test("a process that was paused between call and wait waits zero time, not a negative one", async () => {
   const nowMs = () => {
     const untilMs = performance.now() + 600;
     while (performance.now() < untilMs);

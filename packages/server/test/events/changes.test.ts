@@ -15,7 +15,7 @@ import { call } from "../support/call.ts";
 import { createFederation, type Federation, SHOP } from "../support/federation.ts";
 import { happenedIn, isWhole, typesOf } from "../support/log.ts";
 
-/** Every change of a store's data leaves an event: what happened, to what, by whom, in which request (wire 16). */
+/** Every change of a store's data leaves an event: the change, its subject, its actor and its request (wire 16). */
 
 let f: Federation;
 beforeAll(async () => {
@@ -32,7 +32,7 @@ const ACTOR = { type: "application_key", name: "First key" };
 const data = (type: string, members: object = {}) => ({ json: { data: { type, ...members } } });
 
 describe("a new store", () => {
-  test("begins its log with its first key and realm, by the operator", async () => {
+  test("begins its log with its first key and realm, with the operator as the actor", async () => {
     const { storage, clock, app } = f.latchkey;
     const made = await createStore({ storage, clock }, { name: "New", rate_limit: 10 });
     await app.tidy();
@@ -48,7 +48,7 @@ describe("a new store", () => {
 });
 
 describe("application keys", () => {
-  test("created, updated, rotated and deleted, as the API shows them, with the request that did it", async () => {
+  test("created, updated, rotated and deleted, with the resource of the API and the request id", async () => {
     let made: Answer["body"];
     const [created] = await happened(async () => {
       const answer = await f.store.call(keys.createApplicationKey, data("application_key", { name: "One" }));
@@ -108,7 +108,7 @@ describe("the store", () => {
 });
 
 describe("realms and settings", () => {
-  test("created, updated and deleted; a change that changes nothing leaves none", async () => {
+  test("created, updated and deleted; an update without a difference leaves no event", async () => {
     let id = "";
     const [created] = await happened(async () => {
       id = (await f.store.call(realms.createRealm, data("authentication-realm", { name: "R" }))).body.data.id;
@@ -146,7 +146,7 @@ describe("realms and settings", () => {
 describe("customers and their tokens", () => {
   const PASSWORD = "correct horse battery";
 
-  test("created, updated, signed in, revoked and deleted; of a password only that it was changed", async () => {
+  test("created, updated, signed in, revoked and deleted; a new password is recorded without the password", async () => {
     let id = "";
     const person = { name: "Ada", email: "ada@shop.example", password: PASSWORD };
     const [created] = await happened(async () => {
@@ -214,7 +214,7 @@ describe("customers and their tokens", () => {
     expect([deleted.type, deleted.data.resource]).toEqual(["customer.deleted", { type: "customer", id }]);
   });
 
-  test("a first sign-on through an identity provider makes, links and signs in, in that order; a second only signs in", async () => {
+  test("a first sign-on through a provider creates, links and signs in, in that order; a second one only signs in", async () => {
     f.idp.hooks.claims = (claims) => ({ ...claims, sub: "first" });
     const first = await happened(async () => f.redeem(await f.signOn()));
     expect(typesOf(first)).toEqual([
@@ -235,7 +235,7 @@ describe("customers and their tokens", () => {
     ]);
   });
 
-  test("a customer whose own client library redeems is the actor", async () => {
+  test("a customer is the actor when the customer's own client library redeems", async () => {
     const signedOn = await f.signOn();
     const form = {
       grant_type: "authorization_code",
@@ -250,7 +250,7 @@ describe("customers and their tokens", () => {
     expect(token.data.actor).toEqual({ type: "customer", id: token.data.resource.customer_id, name: null });
   });
 
-  test("a stolen code that comes again is told with the token that it took back", async () => {
+  test("a replayed code is recorded with the token that it revoked", async () => {
     const signedOn = await f.signOn();
     await f.redeem(signedOn);
     const thief = { oauth_code_verifier: "x".repeat(43) };
@@ -259,7 +259,7 @@ describe("customers and their tokens", () => {
     expect(await happened(() => f.redeem(signedOn, thief))).toEqual([]);
   });
 
-  test("what an identity provider ends is told as its doing", async () => {
+  test("a session that an identity provider ends has the provider as the actor", async () => {
     f.idp.hooks.claims = (claims) => ({ ...claims, sub: "leaves" });
     await f.redeem(await f.signOn());
     const ids = { store: f.store.store.id, realm: f.realmId, profile: f.profileId };
@@ -281,7 +281,7 @@ describe("customers and their tokens", () => {
 });
 
 describe("sign-ons that failed", () => {
-  test("are told once each, with the record, by the service", async () => {
+  test("are recorded once each, with their record, with the service as the actor", async () => {
     const events = await happened(async () => {
       const signedOn = await f.signOn();
       await f.redeem(signedOn, { oauth_code_verifier: "x".repeat(43) });
@@ -292,7 +292,7 @@ describe("sign-ons that failed", () => {
     expect(events[0].data.actor.type).toBe("service");
   });
 
-  test("by strangers fill no log: 100 at once, then six a minute", async () => {
+  test("by strangers do not fill the log: 100 at once, then six a minute", async () => {
     const refused = async (count: number, peer: string) => {
       for (let at = 0; at < count; at++)
         await f.begin({ cookie: undefined, peer }, { scope: "nothing of ours" });
@@ -308,7 +308,7 @@ describe("sign-ons that failed", () => {
 });
 
 describe("identity providers", () => {
-  test("created, updated and deleted; secrets only as changed, and how many tokens a deletion has ended", async () => {
+  test("created, updated and deleted; a secret is recorded as changed, a deletion with the number of ended tokens", async () => {
     let id = "";
     const [created] = await happened(async () => {
       id = await f.addProfile({ name: "Other" });
@@ -336,10 +336,10 @@ describe("identity providers", () => {
   });
 });
 
-describe("what the service notices of a provider", () => {
+describe("changes at a provider", () => {
   const FRESH_MS = 5 * 60_000 + 1;
 
-  test("another document is told once when it is found, and again when it is approved", async () => {
+  test("another document is recorded when it is found, and again when it is approved, once each", async () => {
     const ids = { realm: f.realmId, id: f.profileId };
     const look = async () => {
       f.latchkey.clock.advance(FRESH_MS);
@@ -367,7 +367,7 @@ describe("what the service notices of a provider", () => {
     f.idp.hooks = {};
   });
 
-  test("a provider that is down is told at once, one that is well again when it has stood, and each once", async () => {
+  test("a provider that goes down is recorded at once, and its recovery after a stable time, once each", async () => {
     const id = await f.addProfile({ name: "Ill" });
     const check = () => f.store.call(profiles.checkProfile, { ids: { realm: f.realmId, id } });
     const health = async (work: () => Promise<unknown>) =>

@@ -41,7 +41,7 @@ const command = (...args: string[]): Promise<Finished> =>
   run(["events", ...args], { LATCHKEY_DATABASE_URL: database.url, LATCHKEY_EVENT_DAYS: "1" });
 const verify = (...args: string[]) => command("verify", "--store", store.store.id, ...args);
 
-/** `tail` that has shown what there is. `ended`: how it ended, and all that it said beside. */
+/** A `tail` that has printed the existing events. `ended`: its exit code and its other output. */
 async function follow({ store: { id } }: TestStore) {
   const child = spawn(process.execPath, [LATCHKEY, "events", "tail", "--store", id], {
     env: { PATH: process.env.PATH, LATCHKEY_DATABASE_URL: database.url },
@@ -55,7 +55,7 @@ async function follow({ store: { id } }: TestStore) {
   return { child, ended };
 }
 
-test("verify: exit 0 for a log that is whole, also to a witness; 1 with the first sequence that is not", async () => {
+test("verify: exit 0 for a complete log, also against a witness; 1 with the first bad sequence", async () => {
   const whole = await verify();
   expect([whole.code, whole.stdout]).toEqual([0, "whole: 4 events, up to sequence 4\n"]);
   expect((await verify("--head", signature)).code).toBe(0);
@@ -70,7 +70,7 @@ test("verify: exit 0 for a log that is whole, also to a witness; 1 with the firs
   expect((await verify()).stderr).toContain("sequence 2 was removed");
 });
 
-test("verify: a head from before what is kept proves nothing, and that is said: the log may have been rewritten and its beginning moved", async () => {
+test("verify: a head older than the retained log proves nothing, and the output explains the risk of a rewritten log", async () => {
   const second = await latchkey.createStore();
   const rename = (name: string) => second.call(updateStore, { json: { data: { type: "store", name } } });
   await latchkey.app.tidy();
@@ -89,7 +89,7 @@ test("verify: a head from before what is kept proves nothing, and that is said: 
   expect([code, stdout, stderr]).toEqual([1, "", expect.stringContaining("nothing to compare it with")]);
 });
 
-test("verify: an event that was blanked, a beginning without proof and a row outside the log are named", async () => {
+test("verify: an emptied event, a beginning without proof and a row outside the log are named", async () => {
   const third = await latchkey.createStore();
   await latchkey.app.tidy();
   const verifyThird = async (...args: string[]) => {
@@ -109,7 +109,7 @@ test("verify: an event that was blanked, a beginning without proof and a row out
   expect(await verifyThird()).toEqual([1, expect.stringContaining("sequence 3, which is outside the log")]);
 });
 
-test("verify: a head that nobody of us has signed, or whose key is gone, is refused with the remedy", async () => {
+test("verify: a head with a foreign signature, or whose key is deleted, is refused with the remedy", async () => {
   const [header = "", payload = "", signed = ""] = signature.split(".");
   const claims = { ...JSON.parse(Buffer.from(payload, "base64url").toString()), sequence: "3" };
   const forged = [header, Buffer.from(JSON.stringify(claims)).toString("base64url"), signed].join(".");
@@ -125,7 +125,7 @@ test("verify: a head that nobody of us has signed, or whose key is gone, is refu
   );
 });
 
-test("verify: a file that is no key set is refused in words, and so is one that there is no head to check with", async () => {
+test("verify: a file that is no key set is refused with an explanation, and so is a key set without a head", async () => {
   const file = keys.replace("keys.json", "others.json");
   const kept = JSON.parse(readFileSync(keys, "utf8")).keys;
   const spoilt = kept.map((key: object) => ({ ...key, x: "AA", y: "AA" }));
@@ -151,7 +151,7 @@ test("tail: one line an event, in words or as JSON", async () => {
   expect((await command("tail", "--store", "nobody", "--once")).code).toBe(1);
 });
 
-test("tail: says that it begins behind the end of the log, and says nothing at its end", async () => {
+test("tail: reports that it begins after the end of the log, and writes nothing at its end", async () => {
   const after = (sequence: string) =>
     command("tail", "--store", store.store.id, "--after", sequence, "--once");
   const beyond = await after("4000");
@@ -162,7 +162,7 @@ test("tail: says that it begins behind the end of the log, and says nothing at i
   expect((await after("4")).stderr).not.toContain("the log ends");
 });
 
-test("tail: ends with the next event when whoever reads has left, as with `| head -1`", async () => {
+test("tail: ends with the next event when its reader has closed the pipe, as with `| head -1`", async () => {
   const { child, ended } = await follow(store);
   child.stdout.destroy();
   await until(async () => {
@@ -174,19 +174,19 @@ test("tail: ends with the next event when whoever reads has left, as with `| hea
   expect(await ended).toEqual([[0, null], `database: ${database.url}\n`]);
 });
 
-test("tail: says that its store is gone, and ends", async () => {
+test("tail: reports that its store is deleted, and ends", async () => {
   const followed = await latchkey.createStore();
   await latchkey.app.tidy();
   const { ended } = await follow(followed);
   await deleteStore(latchkey, followed.store.id);
-  // It looks while the store is being deleted, or after that.
+  // The look may come during the deletion of the store, or after it.
   expect(await ended).toEqual([
     [1, null],
     expect.stringMatching(`\nlatchkey: .* store ${followed.store.id}`),
   ]);
 });
 
-test("tail: goes on where it was when the database has been away", async ({ skip }) => {
+test("tail: continues where it was after the database was away", async ({ skip }) => {
   if (!postgresEngine.isHere) skip("PostgreSQL is not installed");
   const server = await postgresEngine.create();
   const line = await startFaultProxy(Number(new URL(server.url).port));
@@ -210,7 +210,7 @@ test("tail: goes on where it was when the database has been away", async ({ skip
   line.cut();
   await rename("meanwhile");
   const opened = line.opened();
-  // It has asked in vain.
+  // `tail` has failed to read once.
   await until(() => line.opened() > opened + 5 || child.exitCode !== null);
   line.mend();
   await until(() => shown.includes('"meanwhile"') || child.exitCode !== null);

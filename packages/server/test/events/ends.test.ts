@@ -53,7 +53,7 @@ describe.each(engines)("the log on $name", (engine) => {
       await latchkey.app.tidy();
     });
 
-    test("is whole, and says how many events there are", async () => {
+    test("is complete, with the number of events", async () => {
       const seen: number[] = [];
       const found = await verifyLog({ ...latchkey, eventDays: 90 }, store.store.id, undefined, (done) =>
         seen.push(done),
@@ -93,7 +93,7 @@ describe.each(engines)("the log on $name", (engine) => {
       expect(await verdict()).toMatchObject({ isWhole: true });
     });
 
-    test("names the event behind one that was written anew, digest and hash and all; the last one by the head", async () => {
+    test("names the event after a rewritten one with a fitting digest; a rewritten last one is found by the head", async () => {
       const salt = Buffer.alloc(16);
       const data = JSON.stringify({ actor: { id: store.key.id } });
       const anew = { salt: salt.toString("base64url"), data, digest: digestOf(salt, data) };
@@ -139,7 +139,7 @@ describe.each(engines)("the log on $name", (engine) => {
       expect(await verdict()).toEqual({ isWhole: false, sequence: 4, what: "altered" });
     });
 
-    test("a log that was cut and whose head was rewritten is whole to itself, and not to a witness", async () => {
+    test("a cut log with a rewritten head passes alone, and fails against a witness", async () => {
       const { sequence, hash } = (await store.call(getEventHead)).body.data;
       const witnessed = { sequence: Number(sequence), hash };
       const { db } = latchkey.storage;
@@ -178,7 +178,7 @@ describe.each(engines)("the log on $name", (engine) => {
       const ofEvents = () => latchkey.storage.db.deleteFrom("events").where("store_id", "=", store.store.id);
       const takeAway = () => ofEvents().where("sequence", "<=", 600).execute();
 
-      /** Walks the log, and does something when the first page was read. */
+      /** Verifies the log, and does something after the first page was read. */
       const verdictWith = (work: () => Promise<unknown>) => {
         let isDone = false;
         const db = latchkey.storage.db.withPlugin({
@@ -200,7 +200,7 @@ describe.each(engines)("the log on $name", (engine) => {
         }));
       };
 
-      test("is walked to its end, and says how far it has come", async () => {
+      test("is read to its end, with its progress", async () => {
         const seen: number[][] = [];
         const found = await verifyLog({ ...latchkey, eventDays: 90 }, store.store.id, undefined, (...far) =>
           seen.push(far),
@@ -215,26 +215,26 @@ describe.each(engines)("the log on $name", (engine) => {
         expect(await verdict()).toEqual({ isWhole: false, sequence: 1005, what: "altered" });
       });
 
-      test("is whole when retention takes its beginning away meanwhile, and says how far it has come in the rest", async () => {
+      test("is complete when retention deletes its beginning meanwhile, and shows the progress in the rest", async () => {
         const forget = async () => {
           await cutOff(latchkey.storage, store.store.id, 600);
           latchkey.clock.advance(91 * DAY_MS);
         };
         const { found, seen } = await verdictWith(forget);
         expect(found).toMatchObject({ isWhole: true, events: 910, head: { first_sequence: 601 } });
-        // Of what is kept by then.
+        // The total is that of the events that are retained at that moment.
         expect(seen).toEqual([
           [500, 1010],
           [410, 410],
         ]);
       });
 
-      test("names the first that is gone when somebody else takes it away meanwhile", async () => {
+      test("names the first missing event when another program deletes it meanwhile", async () => {
         const { found } = await verdictWith(takeAway);
         expect(found).toEqual({ isWhole: false, sequence: 501, what: "removed" });
       });
 
-      test("is whole when more happens meanwhile, up to where it ended before", async () => {
+      test("is complete when events are added meanwhile, up to its former end", async () => {
         const more = async () => {
           await rename("meanwhile");
           await latchkey.app.tidy();
@@ -243,7 +243,7 @@ describe.each(engines)("the log on $name", (engine) => {
       });
     });
 
-    test("a log whose beginning was moved is not whole to a witness of the event before it, who has another hash", async () => {
+    test("a log with a moved beginning fails against a witness of the event before it, which has another hash", async () => {
       const { hash } = await latchkey.storage.db
         .selectFrom("events")
         .select("hash")
@@ -260,7 +260,7 @@ describe.each(engines)("the log on $name", (engine) => {
       });
     });
 
-    test("the keys that heads are signed with are public", async () => {
+    test("the public keys of heads are published", async () => {
       await store.call(getEventHead);
       const [jwk] = await readPublicKeys(latchkey.storage.db);
       expect(jwk).toMatchObject({ kty: "EC", alg: "ES256" });
@@ -268,8 +268,8 @@ describe.each(engines)("the log on $name", (engine) => {
     });
   });
 
-  describe("forgets what is older than the operator wants", () => {
-    /** Each round is what a service does in a minute. */
+  describe("deletes events that are older than the operator's retention", () => {
+    /** Each round corresponds to a minute of a service. */
     async function forget(): Promise<void> {
       for (let round = 0; round < 3; round++) {
         latchkey.clock.advance(61_000);
@@ -277,7 +277,7 @@ describe.each(engines)("the log on $name", (engine) => {
       }
     }
 
-    test("and what is left still verifies; 410 for whoever has come no further, with the oldest there is", async () => {
+    test("and the rest still verifies; 410 for a reader that is further behind, with the oldest retained number", async () => {
       for (let day = 0; day < 10; day++) {
         await rename(`day ${day}`);
         latchkey.clock.advance(10 * DAY_MS);
@@ -298,7 +298,7 @@ describe.each(engines)("the log on $name", (engine) => {
       expect(await verdict()).toEqual({ isWhole: false, sequence: 5, what: "altered" });
     });
 
-    test("all of it, and goes on with the next number and the same chain", async () => {
+    test("all events, and continues with the next number and the same chain", async () => {
       const second = await latchkey.createStore();
       await rename("one");
       await latchkey.app.tidy();
@@ -317,7 +317,7 @@ describe.each(engines)("the log on $name", (engine) => {
       expect(await isWhole(latchkey, store)).toBe(true);
     });
 
-    test("an old event behind a young one waits for it: numbers have no gap", async () => {
+    test("keeps an old event after a young one: numbers have no gap", async () => {
       await rename("one");
       await latchkey.app.tidy();
       const now = latchkey.clock.now();
@@ -332,18 +332,18 @@ describe.each(engines)("the log on $name", (engine) => {
     });
   });
 
-  describe("erases a person", () => {
+  describe("erasing a person", () => {
     const person = (name: string) => ({ type: "customer", name, email: `${name}@shop.example` });
     const make = async (name: string) =>
       (await store.call(createCustomer, { json: { data: person(name) } })).body.data.id as string;
     const erase = (id: string) => store.call(eraseCustomer, { ids: { id } });
 
-    test("200: their data, salts and actors go, everything else stays, and the log still verifies", async () => {
+    test("200: the person's data, salts and actors are removed, everything else stays, and the log still verifies", async () => {
       const [grace, bea] = [await make("gracehopper"), await make("bea")];
       const json = { data: { type: "customer", name: "gracehopper the second" } };
       await store.call(updateCustomer, { ids: { id: grace }, json });
       await latchkey.app.tidy();
-      // One that is not numbered yet.
+      // An event without a number yet.
       await store.call(updateCustomer, {
         ids: { id: grace },
         json: { data: { type: "customer", name: "gracehopper III" } },
@@ -375,7 +375,7 @@ describe.each(engines)("the log on $name", (engine) => {
       expect(bea).toBe(events[3].subject);
     });
 
-    test("leaves another store's events alone, whose numbers are the same (A33)", async () => {
+    test("changes no event of another store with the same number (A33)", async () => {
       const other = await latchkey.createStore();
       await other.call(createCustomer, { json: { data: person("ada") } });
       const id = await make("ada");
@@ -384,32 +384,32 @@ describe.each(engines)("the log on $name", (engine) => {
       expect(await readLog(latchkey, other)).toEqual(before);
     });
 
-    test("200 for somebody who was deleted before; 404 for nobody, and for another store's", async () => {
+    test("200 for a customer who was deleted before; 404 for an unknown one, and for another store's", async () => {
       const id = await make("gracehopper");
       await store.call(deleteCustomer, { ids: { id } });
       const other = await latchkey.createStore();
       expect((await other.call(eraseCustomer, { ids: { id } })).code).toBe("customer_not_found");
       expect((await erase(id)).body.data.events).toBe(1);
       expect((await erase(id)).code).toBe("customer_not_found");
-      // Of this one all that waited has its number.
+      // Every waiting event of this store has its number.
       const gone = await make("gracehopper");
       await store.call(deleteCustomer, { ids: { id: gone } });
       await latchkey.app.tidy();
       expect((await erase(gone)).status).toBe(200);
       const log = await readLog(latchkey, store);
       expect(JSON.stringify(log)).not.toContain("gracehopper");
-      // Nobody is deleted twice.
+      // No customer is deleted twice.
       expect(typesOf(log).filter((type) => type === "customer.deleted")).toHaveLength(2);
     });
 
-    test("200 where a request before it did not come to the end", async () => {
+    test("200 where an earlier request did not finish", async () => {
       const id = await make("grace");
       const order = { store_id: store.store.id, person_id: id, asked_at: 0 };
       await latchkey.storage.db.insertInto("event_erasures").values(order).execute();
       expect((await erase(id)).body.data).toMatchObject({ events: 1, complete: true });
     });
 
-    test("is not taken for done when its round was over before it was seen that nothing is left", async () => {
+    test("is not finished when a round ends before a search found nothing left", async () => {
       const { storage, clock } = latchkey;
       const id = await make("grace");
       await latchkey.app.tidy();
@@ -422,7 +422,7 @@ describe.each(engines)("the log on $name", (engine) => {
       expect(await storage.db.selectFrom("event_erasures").selectAll().execute()).toHaveLength(1);
     });
 
-    test("goes on by itself where a request did not come to the end of it", async () => {
+    test("continues by itself where a request did not finish", async () => {
       const id = await make("grace");
       await latchkey.app.tidy();
       const order = { store_id: store.store.id, person_id: id, asked_at: 0 };
@@ -432,7 +432,7 @@ describe.each(engines)("the log on $name", (engine) => {
       expect(await latchkey.storage.db.selectFrom("event_erasures").selectAll().execute()).toEqual([]);
     });
 
-    test("goes on by itself also behind many that another store has just asked for", async () => {
+    test("continues by itself also after many erasures of another store", async () => {
       const { storage, clock } = latchkey;
       const later = await latchkey.createStore();
       const { body } = await later.call(createCustomer, { json: { data: person("grace") } });
@@ -455,7 +455,7 @@ describe.each(engines)("the log on $name", (engine) => {
       expect(await storage.db.selectFrom("event_erasures").selectAll().execute()).toHaveLength(51);
     });
 
-    test("goes on by itself also while another store has ever more people erased", async () => {
+    test("continues by itself also while another store has more and more people erased", async () => {
       const { storage, clock } = latchkey;
       const [own, other] = [store, await latchkey.createStore()].sort((a, b) =>
         a.store.id < b.store.id ? -1 : 1,

@@ -53,7 +53,7 @@ describe.each(engines)("the list of events on $name", (engine) => {
 
   const list = async (query: string) => (await store.call(listEvents, { query })).body;
 
-  test("200: all of it, oldest first, numbered from 1 without a gap", async () => {
+  test("200: every event, oldest first, numbered from 1 without a gap", async () => {
     expect(all.map(({ sequence }) => sequence)).toEqual(all.map((_, at) => String(at + 1)));
     expect(typesOf(all).slice(0, 4)).toEqual([
       "application_key.created",
@@ -64,10 +64,10 @@ describe.each(engines)("the list of events on $name", (engine) => {
     expect(all).toHaveLength(13);
   });
 
-  test("what one request changed is found by its id, and by no other's", async () => {
+  test("the changes of one request are found by its request id, and by no other", async () => {
     const ownDatabase = await engine.create();
     const own = await createTestApp({ databaseUrl: ownDatabase.url });
-    // Ids of requests are made by the clock of the machine.
+    // Request ids contain the time of the machine's clock.
     own.clock.set(Date.now());
     const shop = await own.createStore();
     const rename = (name: string) => shop.call(updateStore, { json: { data: { type: "store", name } } });
@@ -86,7 +86,7 @@ describe.each(engines)("the list of events on $name", (engine) => {
     own.clock.set(Date.now());
     const { headers: later } = await rename("After the clock was set right");
     const { length } = await readLog(own, shop);
-    // As many as a page reads at first: the last of those is of the time when the clock was ahead.
+    // The number of events that a page reads first: the last of them is of the time when the clock was ahead.
     const query = `filter=eq(request_id,${later.get("x-request-id")})&page[limit]=${length - 2}`;
     expect((await shop.call(listEvents, { query })).body).toMatchObject({
       data: [{ data: { resource: { name: "After the clock was set right" } } }],
@@ -96,7 +96,7 @@ describe.each(engines)("the list of events on $name", (engine) => {
     await ownDatabase.drop();
   });
 
-  test("each event's digest and hash can be made again by whoever reads it (wire 16)", () => {
+  test("each event's digest and hash can be recomputed by a reader (wire 16)", () => {
     const sha256 = (...parts: (string | Buffer)[]) =>
       createHash("sha256")
         .update(Buffer.concat(parts.map((part) => Buffer.from(part))))
@@ -110,7 +110,7 @@ describe.each(engines)("the list of events on $name", (engine) => {
     }
   });
 
-  test("pages follow each other by links.next; the last says where to go on", async () => {
+  test("pages follow by links.next; the last one has the number to continue from", async () => {
     const seen: string[] = [];
     let query = "page[limit]=3";
     for (let pages = 0; pages < 5; pages++) {
@@ -140,7 +140,7 @@ describe.each(engines)("the list of events on $name", (engine) => {
     expect((await list(`${query}&page[limit]=1`)).data).toEqual(meant.slice(0, 1));
   });
 
-  /** The same storage, whose answers are seen before they come. */
+  /** The same storage; the test sees the answers before the caller. */
   const seeing = (onRows: (rows: readonly object[]) => Promise<void> | void): Storage => ({
     ...latchkey.storage,
     db: latchkey.storage.db.withPlugin({
@@ -152,7 +152,7 @@ describe.each(engines)("the list of events on $name", (engine) => {
     }),
   });
 
-  test("of many types a page of events is read, and not a page for each", async () => {
+  test("many types cost one page of reading, not one page for each type", async () => {
     let read = 0;
     const storage = seeing((rows) => {
       read += rows.filter((row) => "data" in row).length;
@@ -163,7 +163,7 @@ describe.each(engines)("the list of events on $name", (engine) => {
     expect(read).toBe(4);
   });
 
-  test("a page from which retention takes events while it is read is no last page", async () => {
+  test("a page that retention shortens while it is read is not the last page", async () => {
     const { store: other } = await latchkey.createStore();
     const by = byService(other.id);
     const about = { subject: other.id, resource: { type: "store", id: other.id } };
@@ -208,7 +208,7 @@ describe.each(engines)("the list of events on $name", (engine) => {
     expect(found).toEqual(all.filter(({ time }) => isMeant(Date.parse(time) - start)));
   });
 
-  test("a filter that few of very many events fulfil gives short pages that lead on, and not one long wait", async () => {
+  test("a filter that few of many events match gives short pages with a next link, not one long wait", async () => {
     const { storage, clock } = latchkey;
     const other = await latchkey.createStore();
     const by = byService(other.store.id);
@@ -225,14 +225,14 @@ describe.each(engines)("the list of events on $name", (engine) => {
     expect(await readLog(latchkey, other, query)).toHaveLength(1);
     const atEnd = `filter=lt(time,${toIso(clock.now())}):eq(type,store.updated):gt(time,${toIso(start - 1)})`;
     expect(await readLog(latchkey, other, atEnd)).toHaveLength(6000);
-    // Nothing so old: after each bound the page ends, and its link goes on.
+    // No event is so old: the page ends at a bound of the search, and its link continues from there.
     const tooOld = `filter=lt(time,${toIso(start - 5000)})`;
     const first = (await other.call(listEvents, { query: tooOld })).body;
     expect([first.data, typeof first.links.next]).toEqual([[], "string"]);
     expect(await readLog(latchkey, other, tooOld)).toEqual([]);
   });
 
-  test("what is not meant is passed over in few statements, however short the page and whatever the types (T38)", async () => {
+  test("events of other types are skipped in few statements, however short the page and whatever the types (T38)", async () => {
     const { storage, clock } = latchkey;
     const other = await latchkey.createStore();
     const many = Array.from({ length: 1000 }, () => ({
@@ -250,11 +250,11 @@ describe.each(engines)("the list of events on $name", (engine) => {
       "page[limit]": 1,
     };
     expect((await readEvents(watched, readerOf(other.store.id), asked)).data).toEqual([]);
-    // Two for a hundred of them: their numbers, and they themselves.
+    // Two statements for a hundred events: their numbers, and their rows.
     expect(statements).toBeLessThan(30);
   });
 
-  test("400 for types and numbers that are none", async () => {
+  test("400 for unknown types and invalid numbers", async () => {
     for (const query of [
       "after=-1",
       "after=x",
@@ -266,7 +266,7 @@ describe.each(engines)("the list of events on $name", (engine) => {
       expect((await store.call(listEvents, { query })).code, query).toBe("parameter_invalid");
   });
 
-  test("another store has its own log, and sees nothing of this one", async () => {
+  test("another store has its own log, without these events", async () => {
     const other = await latchkey.createStore();
     const events = await readLog(latchkey, other);
     expect(typesOf(events)).toEqual(["application_key.created", "authentication_realm.created"]);

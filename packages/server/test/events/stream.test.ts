@@ -81,7 +81,7 @@ const messages = ({ text }: Reader) =>
 const ids = (reader: Reader) => messages(reader).map(({ id }) => id);
 
 describe("a stream of events", () => {
-  test("200: what happens from then on, each message with its number and the event of the list", async () => {
+  test("200: new events, each message with its number and the event of the list", async () => {
     const stream = await open();
     expect(stream.status).toBe(200);
     observe(streamEvents.id, "200");
@@ -116,7 +116,7 @@ describe("a stream of events", () => {
     ]);
   });
 
-  test("resumes after the last number for whoever has come further, before a restore took the log back", async () => {
+  test("resumes after the last number for a reader that is further ahead than a restored log", async () => {
     const stream = await open("", { "last-event-id": "500" });
     await until(async () => stream.text() !== "");
     expect(stream.text()).toBe("retry: 2000\nid: 2\n\n");
@@ -125,7 +125,7 @@ describe("a stream of events", () => {
     expect(ids(stream)).toEqual(["3"]);
   });
 
-  test("410 for a number that is no longer kept", async () => {
+  test("410 for a number that was deleted", async () => {
     const first = { first_sequence: 3 };
     await latchkey.storage.db
       .updateTable("event_heads")
@@ -136,7 +136,7 @@ describe("a stream of events", () => {
     expect(gone.code).toBe("events_gone");
   });
 
-  test("carries a comment every 15 seconds in which nothing happens", async () => {
+  test("sends a comment every 15 seconds without an event", async () => {
     const stream = await open();
     await until(async () => stream.text() !== "");
     latchkey.clock.advance(14_000);
@@ -147,7 +147,7 @@ describe("a stream of events", () => {
     await until(async () => stream.text().endsWith("\n\n: still here\n\n"));
   });
 
-  test("brings what another instance has numbered", async () => {
+  test("sends events that another instance has numbered", async () => {
     const stream = await open();
     await until(async () => stream.text() !== "");
     const other = await createTestApp({ storage: latchkey.storage, clock: latchkey.clock });
@@ -158,7 +158,7 @@ describe("a stream of events", () => {
     await until(async () => ids(stream).length === 1);
   });
 
-  test("goes on when the database was away while there was something to read, and misses nothing", async () => {
+  test("continues after the database was away, and misses no event", async () => {
     let isAway = false;
     let refused = 0;
     const plain = await openStorage({ clock: handClock() }, "sqlite::memory:");
@@ -201,7 +201,7 @@ describe("a stream of events", () => {
     await until(async () => keyless.isOver());
   });
 
-  test("429 for the twenty-first of a store; another store has its own, and one that ends makes room", async () => {
+  test("429 for a store's twenty-first stream; other stores count separately, and a closed stream makes room", async () => {
     for (let at = 0; at < limits.eventStreams; at++) await open();
     const refused = await call(latchkey.app, streamEvents, { token });
     expect([refused.status, refused.code]).toEqual([429, "streams_exceeded"]);
@@ -214,7 +214,7 @@ describe("a stream of events", () => {
     expect((await open()).status).toBe(200);
   });
 
-  test("HEAD answers with the headers, and opens none", async () => {
+  test("HEAD answers with the headers, and opens no stream", async () => {
     for (let at = 0; at < limits.eventStreams + 1; at++) {
       const asked = toRequest(streamEvents, { token });
       const response = await latchkey.app.fetch(new Request(asked, { method: "HEAD" }));
@@ -238,7 +238,7 @@ describe("on a port", () => {
     return { server, port: (server.address() as AddressInfo).port, draining };
   }
 
-  test("a stream is sent as it comes, and ends with the service: nobody is cut off", async () => {
+  test("a stream is sent without buffering, and ends with the service: no client is cut off", async () => {
     const { port, draining } = await serve();
     const headers = { authorization: `Bearer ${token}` };
     const asking = request({ host: "127.0.0.1", port, path: "/v2/events/stream", headers }).end();
@@ -275,7 +275,7 @@ describe("on a port", () => {
     const [line] = await connected;
     const reader = await open("after=10000");
     await until(async () => ids(reader).length === 2);
-    // Forty megabytes wait for it. What we hold is what a socket takes, and a page.
+    // Forty megabytes are waiting. The service holds a socket's buffer and one page.
     const before = process.memoryUsage().arrayBuffers;
     const closed = once(deaf, "close");
     await until(() => {

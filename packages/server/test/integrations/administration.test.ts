@@ -31,7 +31,7 @@ async function eventsOf(id: string) {
 }
 
 describe("an integration", () => {
-  test("201 shows the signing secret, which no other answer has (wire 17)", async () => {
+  test("201 shows the signing secret; no other answer has it (wire 17)", async () => {
     const made = await hooks.integrate({ description: "Tells them" });
     expect(made.signing_secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     const { body } = await hooks.store.call(getIntegration, { ids: { id: made.id } });
@@ -51,7 +51,7 @@ describe("an integration", () => {
     expect(list.body.data.at(-1)).toEqual({ ...shown, links: body.links });
   });
 
-  test("a PUT changes what it names, and `null` takes description and secret key away", async () => {
+  test("a PUT changes the members that it has; `null` removes description and secret key", async () => {
     const configuration = { url: hooks.receiver.url, secret_key: "a secret of theirs" };
     const { id } = await hooks.integrate({ description: "Tells them", configuration });
     const renamed = await change(id, { name: "Mail", enabled: false });
@@ -72,7 +72,7 @@ describe("an integration", () => {
     });
   });
 
-  test("leaves events that hold no secret: made, changed, rotated, deleted (wire 16)", async () => {
+  test("leaves events without secrets: created, changed, rotated, deleted (wire 16)", async () => {
     const configuration = { url: hooks.receiver.url, secret_key: "a secret of theirs" };
     const { id } = await hooks.integrate({ configuration });
     await change(id, { name: "Mail", configuration: { secret_key: "another secret" } });
@@ -98,7 +98,7 @@ describe("an integration", () => {
     expect(events.at(-1).data.resource).toEqual({ type: "integration", id });
   });
 
-  test("leaves no event for a secret key that is sent as it was read", async () => {
+  test("leaves no event for an unchanged secret key", async () => {
     const configuration = { url: hooks.receiver.url, secret_key: "a secret of theirs" };
     const { id } = await hooks.integrate({ configuration });
     const { body } = await hooks.store.call(getIntegration, { ids: { id } });
@@ -111,7 +111,7 @@ describe("an integration", () => {
     ]);
   });
 
-  test("has its secrets sealed in the database, each bound to it", async () => {
+  test("has its secrets sealed in the database, each bound to its integration", async () => {
     const configuration = { url: hooks.receiver.url, secret_key: "a secret of theirs" };
     const made = await hooks.integrate({ configuration });
     await hooks.store.call(rotateIntegrationSecret, { ids: { id: made.id } });
@@ -126,7 +126,7 @@ describe("an integration", () => {
     expect(JSON.stringify(row)).not.toContain("a secret of theirs");
   });
 
-  test("of another store is 404, for all that can be done with it (T30)", async () => {
+  test("of another store is 404 for every operation (T30)", async () => {
     const { id } = await hooks.integrate();
     const token = await (await hooks.latchkey.createStore()).token();
     for (const operation of [getIntegration, deleteIntegration, rotateIntegrationSecret, listDeliveries])
@@ -135,7 +135,7 @@ describe("an integration", () => {
       );
   });
 
-  test("is deleted with its deliveries, which go afterwards", async () => {
+  test("is deleted with its deliveries, in the background", async () => {
     const { id } = await hooks.integrate();
     await hooks.customer();
     await hooks.deliver();
@@ -151,7 +151,7 @@ describe("an integration", () => {
   });
 });
 
-describe("what cannot be", () => {
+describe("invalid input", () => {
   const create = (data: object) => hooks.integrate(data);
   const refused = async (data: object) => {
     const json = {
@@ -167,7 +167,7 @@ describe("what cannot be", () => {
     return hooks.store.call(createIntegration, { json });
   };
 
-  test("422 names every fault at once: type, address, events", async () => {
+  test("422 lists every fault at once: type, address, events", async () => {
     const { status, body } = await refused({
       integration_type: "aws_sqs",
       observes: ["customer.created", "order.created", "nothing.*", "*"],
@@ -188,7 +188,7 @@ describe("what cannot be", () => {
     ]);
   });
 
-  test("422 for another type whose configuration has no url; 400 for a webhook without one, beside its other faults (wire 17)", async () => {
+  test("422 for another type without a url in its configuration; 400 for a webhook without one (wire 17)", async () => {
     type Fault = { status: string; code: string; source: { pointer: string } };
     const faultsOf = async (data: object) =>
       (await refused(data)).body.errors.map(({ status, code, source }: Fault) => [
@@ -212,7 +212,7 @@ describe("what cannot be", () => {
     ]);
   });
 
-  test("a PUT is judged as a POST is, and names no other than its path", async () => {
+  test("a PUT is validated like a POST, and points to its own members", async () => {
     const { id } = await hooks.integrate();
     expect((await change(id, { integration_type: "aws_sqs" })).code).toBe("integration_type_unsupported");
     expect((await change(id, { observes: ["order.created"] })).code).toBe("event_type_unknown");
@@ -221,7 +221,7 @@ describe("what cannot be", () => {
     expect((await hooks.store.call(replayEvents, { ids: { id }, json })).code).toBe("id_mismatch");
   });
 
-  test("422 for deliveries that no index finds, with 20,000 others in front", async () => {
+  test("422 for deliveries that no index can find, among 20,000 others", async () => {
     const { id } = await hooks.integrate();
     await sql`insert into integration_deliveries (id, store_id, integration_id, sequence, event_id, type, subject, status, tries, attempts, created_at, updated_at)
       with recursive many (n) as (select 1 union all select n + 1 from many where n < 20002)
@@ -245,7 +245,7 @@ describe("what cannot be", () => {
     "ftp://hooks.example/",
     "hooks.example",
     "",
-  ])("422 for the address %s, when it is made and when it is changed (A52)", async (url) => {
+  ])("422 for the address %s, at creation and at a change (A52)", async (url) => {
     expect((await refused({ configuration: { url } })).code).toBe("webhook_url_not_allowed");
     const { id } = await create({});
     expect((await change(id, { configuration: { url } })).code).toBe("webhook_url_not_allowed");
@@ -269,7 +269,7 @@ describe("what cannot be", () => {
     expect((await refused(data)).status).toBe(400);
   });
 
-  test("409 for one more than a hundred of a store, also when several come at once", async () => {
+  test("409 for one more than a hundred of a store, also for concurrent requests", async () => {
     const other = await openHooks();
     const { db } = other.latchkey.storage;
     for (let made = 0; made < limits.integrations - 1; made++) await other.integrate();

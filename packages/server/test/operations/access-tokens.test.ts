@@ -30,8 +30,8 @@ const credentials = () => ({ client_id: store.key.clientId, client_secret: store
 const issue = (request: Call) => call(latchkey.app, issueAccessToken, request);
 const list = (token: string) => call(latchkey.app, listApplicationKeys, { token });
 
-describe("issue", () => {
-  test("200 for client_credentials, as form fields, with the members that existing clients read", async () => {
+describe("the token endpoint", () => {
+  test("200 for client_credentials in a form, with the members that existing clients read", async () => {
     const { status, body } = await issue({ form: { grant_type: "client_credentials", ...credentials() } });
     expect(status).toBe(200);
     expect(body).toMatchObject({ token_type: "Bearer", expires_in: 3600, identifier: "client_credentials" });
@@ -45,13 +45,13 @@ describe("issue", () => {
     expect((await issue({ json: { grant_type: "client_credentials", ...credentials() } })).status).toBe(200);
   });
 
-  test("200 for implicit needs only the client id, and its token may not administer", async () => {
+  test("200 for implicit with the client id alone; the token may not administer", async () => {
     const { status, body } = await issue({ form: { grant_type: "implicit", client_id: store.key.clientId } });
     expect([status, body.identifier]).toEqual([200, "implicit"]);
     expect((await list(body.access_token)).code).toBe("not_permitted");
   });
 
-  test("giving out implicit tokens writes nothing: nobody can fill the database with them", async () => {
+  test("an implicit token writes no row", async () => {
     const before = await latchkey.storage.db.selectFrom("access_token_revocations").selectAll().execute();
     for (let i = 0; i < 20; i++)
       await issue({ form: { grant_type: "implicit", client_id: store.key.clientId } });
@@ -236,19 +236,19 @@ describe("issue", () => {
     ],
   ];
 
-  test.each(wrong)("%s is refused as RFC 6749 5.2 says", async (_, request, status, code, error) => {
+  test.each(wrong)("%s is refused with an RFC 6749 5.2 body", async (_, request, status, code, error) => {
     const answer = await issue(request());
     expect([answer.status, answer.code, answer.body.error]).toEqual([status, code, error]);
     expect(answer.headers.has("www-authenticate")).toBe(status === 401);
   });
 
-  test("a form with one field a thousand times gets a short answer", async () => {
+  test("a form with one field a thousand times gets one error", async () => {
     const raw = "a&".repeat(8000);
     const answer = await issue({ raw, headers: { "content-type": "application/x-www-form-urlencoded" } });
     expect(answer.body.errors).toHaveLength(1);
   });
 
-  test("401 secret_rotated for a secret whose grace is over", async () => {
+  test("401 secret_rotated for an expired old secret", async () => {
     const old = await latchkey.createStore();
     await old.call(rotateApplicationKey, { ids: { id: old.key.id }, json: { data: { grace_seconds: 0 } } });
     const form = {
@@ -260,14 +260,14 @@ describe("issue", () => {
   });
 });
 
-describe("introspect", () => {
+describe("introspection", () => {
   const introspect = (token: string, by = store, headers = {}) =>
     call(latchkey.app, introspectToken, {
       form: { token, client_id: by.key.clientId, client_secret: by.key.clientSecret },
       headers,
     });
 
-  test("200 tells the store's own program what a token is", async () => {
+  test("200 with the facts of a token, for the store's own program", async () => {
     const { body } = await introspect(await store.token("implicit"));
     expect(body).toMatchObject({
       active: true,
@@ -279,7 +279,7 @@ describe("introspect", () => {
     });
   });
 
-  test("200 by Basic too", async () => {
+  test("200 by Basic, too", async () => {
     const answer = await call(latchkey.app, introspectToken, {
       form: { token: await store.token() },
       headers: basic(store.key.clientId, store.key.clientSecret),
@@ -297,13 +297,13 @@ describe("introspect", () => {
   });
 });
 
-describe("revoke", () => {
+describe("revocation", () => {
   const revoke = (token: string, by = store) =>
     call(latchkey.app, revokeToken, {
       form: { token, client_id: by.key.clientId, client_secret: by.key.clientSecret },
     });
 
-  test("200 and the token is dead at once; other tokens of the key live on (R136)", async () => {
+  test("200 ends the token at once; other tokens of the key stay (R136)", async () => {
     const [dead, alive] = [await store.token(), await store.token()];
     expect((await list(dead)).status).toBe(200);
     expect((await revoke(dead)).status).toBe(200);
@@ -312,7 +312,7 @@ describe("revoke", () => {
     expect((await revoke(dead)).status).toBe(200);
   });
 
-  test("200 for a token that is not one, and for another key's, which lives on (R135, R136)", async () => {
+  test("200 for an unknown token, and for another store's, which stays (R135, R136)", async () => {
     const other = await latchkey.createStore();
     const token = await other.token();
     expect((await revoke("nonsense")).status).toBe(200);
@@ -321,7 +321,7 @@ describe("revoke", () => {
   });
 
   test.each(["implicit", "client_credentials"] as const)(
-    "200 for another key's %s token of the same store, which lives on: a key revokes its own (RFC 7009 2.1)",
+    "200 for another key's %s token of the same store, which stays (RFC 7009 2.1)",
     async (grant) => {
       const json = { data: { type: "application_key", name: "Another program" } };
       const { data } = (await call(latchkey.app, createApplicationKey, { token: await store.token(), json }))
@@ -342,7 +342,7 @@ describe("revoke", () => {
     },
   );
 
-  test("a revocation is kept for as long as its token would have lived, and no longer", async () => {
+  test("a revocation is forgotten when its token has expired", async () => {
     await revoke(await store.token());
     const count = async () =>
       (await latchkey.storage.db.selectFrom("access_token_revocations").selectAll().execute()).length;
@@ -358,8 +358,8 @@ describe("revoke", () => {
 describe.each([
   ["a wrong secret", () => newCredential("lksk"), "client_unknown"],
   ["a mistyped secret", () => "lksk_", "client_secret_mistyped"],
-])("with %s", (_, newSecret, code) => {
-  test("a client id that nobody has costs the same statements and is answered in the same words as one that is there (A68)", async () => {
+])("client authentication with %s", (_, newSecret, code) => {
+  test("an unknown client id gets the same statements and the same answer as a known one (A68)", async () => {
     let sent: string[] = [];
     const storage = watchStatements(latchkey.storage, ({ sql }) => void sent.push(sql));
     const { app } = await createTestApp({ storage, clock: latchkey.clock });
@@ -383,7 +383,7 @@ describe.each([
 describe.each([
   ["introspect", introspectToken],
   ["revoke", revokeToken],
-])("%s authenticates its caller", (_, operation) => {
+])("%s › the caller is authenticated", (_, operation) => {
   const ask = (request: Call) => call(latchkey.app, operation, request);
 
   test.each([
@@ -428,7 +428,7 @@ describe.each([
     expect([answer.status, answer.code]).toEqual([status, code]);
   });
 
-  test("a rotated-out secret is refused as such", async () => {
+  test("401 secret_rotated for an expired old secret", async () => {
     const old = await latchkey.createStore();
     await old.call(rotateApplicationKey, { ids: { id: old.key.id }, json: { data: { grace_seconds: 0 } } });
     const form = { token: "x", client_id: old.key.clientId, client_secret: old.key.clientSecret };
@@ -436,8 +436,8 @@ describe.each([
   });
 });
 
-describe("a token", () => {
-  test("of an older master key works while that key is still there, and not after", async () => {
+describe("an access token", () => {
+  test("that an older master key signed is accepted while that master key is configured", async () => {
     const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
     const before = await createTestApp({ keyring: createKeyring([oldKey]) });
     const made = await before.createStore();
@@ -450,7 +450,7 @@ describe("a token", () => {
     await before.close();
   });
 
-  test("checked a second time costs no database query", async () => {
+  test("is checked without a database query the second time", async () => {
     const token = await store.token();
     await list(token);
     const { db } = latchkey.storage;

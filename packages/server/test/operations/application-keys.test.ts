@@ -28,12 +28,12 @@ const tokenStatus = async (clientId: string, clientSecret: string) => {
   return code ?? status;
 };
 
-describe("create", () => {
+describe("the creation of an application key", () => {
   beforeAll(async () => {
     store = await latchkey.createStore(100);
   });
 
-  test("201 gives a key with a client id and a secret that work", async () => {
+  test("201 with a client id and a secret that work", async () => {
     const { status, body } = await create({ name: "Warehouse", reserved_rate_limit: 5 });
     expect(status).toBe(201);
     expect(body.data).toMatchObject({ name: "Warehouse", reserved_rate_limit: 5 });
@@ -44,24 +44,24 @@ describe("create", () => {
     expect(await tokenStatus(body.data.client_id, body.data.client_secret)).toBe(200);
   });
 
-  test("201 reserves nothing unless asked to", async () => {
+  test("201 without a reservation by default", async () => {
     expect((await create({ name: "Quiet" })).body.data.reserved_rate_limit).toBe(0);
   });
 
-  test("the secret is shown once: no later answer has it", async () => {
+  test("the secret is in no later answer", async () => {
     const { body } = await create({ name: "Once" });
     const got = await store.call(getApplicationKey, { ids: { id: body.data.id } });
     const listed = await store.call(listApplicationKeys);
     expect(JSON.stringify([got.body, listed.body])).not.toContain(body.data.client_secret);
   });
 
-  test("the database keeps no secret, only its hash", async () => {
+  test("the database has the secret's hash only", async () => {
     const { body } = await create({ name: "Hashed" });
     const rows = await latchkey.storage.db.selectFrom("application_key_secrets").selectAll().execute();
     expect(JSON.stringify(rows)).not.toContain(body.data.client_secret);
   });
 
-  test("409 when the reservation does not fit, and no key is made", async () => {
+  test("409 when the reservation does not fit; no key is made", async () => {
     const before = (await store.call(listApplicationKeys)).body.meta.results.total;
     const answer = await create({ name: "Greedy", reserved_rate_limit: 101 });
     expect([answer.status, answer.code]).toEqual([409, "reservation_exceeds_store_limit"]);
@@ -69,7 +69,7 @@ describe("create", () => {
   });
 });
 
-describe("list", () => {
+describe("the list of application keys", () => {
   beforeAll(async () => {
     store = await latchkey.createStore(100);
     for (const name of ["b", "c", "d", "e"]) {
@@ -80,7 +80,7 @@ describe("list", () => {
 
   const names = (body: { data: { name: string }[] }) => body.data.map((key) => key.name);
 
-  test("200 lists the store's keys, oldest first, with what they have reserved together", async () => {
+  test("200 with the store's keys, oldest first, and the sum of their reservations", async () => {
     const { body } = await store.call(listApplicationKeys);
     expect(names(body)).toEqual(["First key", "b", "c", "d", "e"]);
     expect(body.meta).toEqual({
@@ -94,7 +94,7 @@ describe("list", () => {
   });
 
   test.each(["page[limit]=2&page[offset]=2", "page%5Blimit%5D=2&page%5Boffset%5D=2"])(
-    "200 pages, with brackets raw or encoded: %s",
+    "200 for pages, with brackets raw or encoded: %s",
     async (query) => {
       const { body } = await store.call(listApplicationKeys, { query });
       expect(names(body)).toEqual(["c", "d"]);
@@ -105,7 +105,7 @@ describe("list", () => {
     },
   );
 
-  test("200 finds a key by its client id, and none of another store", async () => {
+  test("200 finds a key by its client id, in the own store only", async () => {
     const find = async (clientId: string) => {
       const { body } = await store.call(listApplicationKeys, { query: `filter=eq(client_id,${clientId})` });
       return { ids: body.data.map(({ id }: { id: string }) => id), total: body.meta.results.total };
@@ -116,12 +116,12 @@ describe("list", () => {
     expect(await find(other.key.clientId)).toEqual({ ids: [], total: 0 });
   });
 
-  test("400 for a filter by anything else", async () => {
+  test("400 for a filter by any other field", async () => {
     const { code } = await store.call(listApplicationKeys, { query: "filter=eq(name,Warehouse)" });
     expect(code).toBe("parameter_invalid");
   });
 
-  test("200 ignores page members that it does not know", async () => {
+  test("200 ignores unknown page members", async () => {
     expect((await store.call(listApplicationKeys, { query: "page[total_method]=exact&x=1" })).status).toBe(
       200,
     );
@@ -140,19 +140,19 @@ describe("list", () => {
     "page[after]=%27",
     "page[after]=eyJ9",
     `page[after]=${"x".repeat(4097)}`,
-  ])("400 for %s, naming the parameter", async (query) => {
+  ])("400 for %s, with the parameter's name", async (query) => {
     const { status, body } = await store.call(listApplicationKeys, { query });
     expect(status).toBe(400);
     expect(body.errors[0].source.parameter).toMatch(/^page\[(limit|offset|after)\]$/);
   });
 });
 
-describe("get and delete", () => {
+describe("reading and deleting an application key", () => {
   beforeAll(async () => {
     store = await latchkey.createStore(100);
   });
 
-  test("200 gets one key", async () => {
+  test("200 with one key", async () => {
     const { body } = await store.call(getApplicationKey, { ids: { id: store.key.id } });
     expect(body.data.client_id).toBe(store.key.clientId);
   });
@@ -189,14 +189,14 @@ describe("get and delete", () => {
     expect((await create({ name: "Takes its place", reserved_rate_limit: 100 })).status).toBe(201);
   });
 
-  test("404 for another store's key, which lives on", async () => {
+  test("404 for another store's key, which stays", async () => {
     const other = await latchkey.createStore();
     expect((await store.call(deleteApplicationKey, { ids: { id: other.key.id } })).status).toBe(404);
     expect((await other.call(getApplicationKey, { ids: { id: other.key.id } })).status).toBe(200);
   });
 });
 
-describe("rotate", () => {
+describe("rotation of a secret", () => {
   beforeAll(async () => {
     store = await latchkey.createStore(100);
   });
@@ -204,7 +204,7 @@ describe("rotate", () => {
   const rotate = (keyId: string, json?: unknown) =>
     store.call(rotateApplicationKey, { ids: { id: keyId }, ...(json !== undefined && { json }) });
 
-  test("200 gives a second secret; the old one works until its grace is over, then says that it was rotated", async () => {
+  test("200 with a second secret; the old one works until its grace ends, then secret_rotated", async () => {
     const old = (await create({ name: "Rotating" })).body.data;
     const { status, body } = await rotate(old.id, { data: { grace_seconds: 60 } });
     expect(status).toBe(200);
@@ -216,7 +216,7 @@ describe("rotate", () => {
     expect(await tokenStatus(old.client_id, body.data.client_secret)).toBe(200);
   });
 
-  test("200 without a body gives a day of grace", async () => {
+  test("200 without a body: a day of grace", async () => {
     const old = (await create({ name: "A day" })).body.data;
     const { body } = await rotate(old.id);
     const [newest, oldest] = body.data.meta.secrets;
@@ -225,7 +225,7 @@ describe("rotate", () => {
   });
 
   test.each(["application/json", "application/x-www-form-urlencoded", "text/plain;charset=UTF-8"])(
-    "200 for an empty body of type %s, which is none",
+    "200 for an empty body of type %s: the same as no body",
     async (type) => {
       const key = (await create({ name: "Rotating" })).body.data;
       const request = { ids: { id: key.id }, raw: "", headers: { "content-type": type } };
@@ -233,7 +233,7 @@ describe("rotate", () => {
     },
   );
 
-  test("the key shows when each secret was last used", async () => {
+  test("the key shows the last use of each secret", async () => {
     store = await latchkey.createStore(100);
     const old = (await create({ name: "Watched" })).body.data;
     await rotate(old.id);
@@ -245,7 +245,7 @@ describe("rotate", () => {
     expect(Date.parse(oldest.last_used_at)).toBe(latchkey.clock.now());
   });
 
-  test("a grace of 0 ends every older secret at once, those still in an earlier grace included", async () => {
+  test("a grace of 0 ends all older secrets at once", async () => {
     const first = (await create({ name: "Leaked" })).body.data;
     const second = (await rotate(first.id)).body.data;
     const third = (await rotate(first.id, { data: { grace_seconds: 0 } })).body.data;
@@ -255,7 +255,7 @@ describe("rotate", () => {
     expect(third.meta.secrets).toHaveLength(1);
   });
 
-  test("a later grace never gives an older secret more time than it had", async () => {
+  test("a later grace never extends an older secret's time", async () => {
     const first = (await create({ name: "Short" })).body.data;
     await rotate(first.id, { data: { grace_seconds: 10 } });
     await rotate(first.id, { data: { grace_seconds: 1000 } });
@@ -263,7 +263,7 @@ describe("rotate", () => {
     expect(await tokenStatus(first.client_id, first.client_secret)).toBe("secret_rotated");
   });
 
-  test("at most ten secrets that are over are remembered, and every one in its grace still works", async () => {
+  test("at most ten expired secrets are remembered; every secret in its grace works", async () => {
     const key = (await create({ name: "Restless" })).body.data;
     for (let i = 0; i < 14; i++) await rotate(key.id, { data: { grace_seconds: 0 } });
     const rows = await latchkey.storage.db
@@ -277,7 +277,7 @@ describe("rotate", () => {
     expect(await tokenStatus(first.client_id, first.client_secret)).toBe(200);
   });
 
-  test("409 when fifty secrets would still work, and none is made", async () => {
+  test("409 when fifty secrets would work at once; no secret is made", async () => {
     store = await latchkey.createStore(1000);
     const key = (await create({ name: "Hoarder" })).body.data;
     for (let i = 0; i < 49; i++) expect((await rotate(key.id)).status).toBe(200);
@@ -287,7 +287,7 @@ describe("rotate", () => {
   });
 
   test.each([-1, 2_592_001, 1.5, "60", null])(
-    "400 for grace_seconds %j, and no secret changes",
+    "400 for grace_seconds %j; no secret changes",
     async (grace) => {
       const key = (await create({ name: "Kept" })).body.data;
       expect((await rotate(key.id, { data: { grace_seconds: grace } })).status).toBe(400);
@@ -297,13 +297,13 @@ describe("rotate", () => {
     },
   );
 
-  test("409 for a body that was meant for another key, which the contract declares, and no secret changes", async () => {
+  test("409 for another key's id in the body; no secret changes", async () => {
     const key = (await create({ name: "Kept" })).body.data;
     expect((await rotate(key.id, { data: { id: store.key.id } })).code).toBe("id_mismatch");
     expect((await rotate(key.id, { data: { id: key.id } })).body.data.meta.secrets).toHaveLength(2);
   });
 
-  test("404 for a key that is not there", async () => {
+  test("404 for an unknown key", async () => {
     expect((await rotate("01890000-0000-7000-8000-000000000000")).status).toBe(404);
   });
 });

@@ -5,7 +5,7 @@ import { realmToken } from "../../src/contract/sign-on.ts";
 import { type Call, call } from "../support/call.ts";
 import { createFederation, type Federation, newPkce, SHOP } from "../support/federation.ts";
 
-/** How a client shows who it is at the OAuth endpoints: by Basic or in the body. No other scheme authenticates a client. */
+/** Client authentication at the OAuth endpoints: by Basic or in the body; other schemes are ignored. */
 
 let f: Federation;
 beforeAll(async () => {
@@ -20,7 +20,7 @@ const secretInForm = () => ({
 const basic = (pair: string) => `Basic ${Buffer.from(pair).toString("base64")}`;
 const realm = () => ({ store: f.store.store.id, realm: f.realmId });
 
-/** Each endpoint with a request that is answered with 200 when the client is known by what the form says. */
+/** Each endpoint, with a request that is answered with 200 by the credentials in its form. */
 const endpoints: [string, Operation, () => Promise<Call>][] = [
   [
     "/oauth/access_token, implicit",
@@ -44,7 +44,7 @@ async function redeeming(client: { client_id: string; client_secret?: string }):
   return { ids: realm(), form: { ...grant, ...client } };
 }
 
-/** What existing clients and proxies send along. `{token}`: a bearer token of before. */
+/** Headers that existing clients and proxies send. `{token}`: an earlier bearer token. */
 const IGNORED = [
   "Bearer {token}",
   "bearer expired-long-ago",
@@ -55,13 +55,13 @@ const IGNORED = [
   "x",
 ];
 
-describe.each(endpoints)("%s", (_, operation, request) => {
+describe.each(endpoints)("client authentication at %s", (_, operation, request) => {
   test.each(IGNORED)("200: `Authorization: %s` is ignored", async (text) => {
     const headers = { authorization: text.replace("{token}", f.implicit) };
     expect((await call(f.latchkey.app, operation, { ...(await request()), headers })).status).toBe(200);
   });
 
-  test("401 for Basic that cannot be read: it is an attempt to authenticate, and not ignored", async () => {
+  test("401 for malformed Basic: it is not ignored", async () => {
     const { form = {}, ...rest } = await request();
     const { client_secret: _, ...withoutSecret } = form;
     for (const authorization of ["Basic", "basic !!!", basic("no colon"), basic("%zz:%zz")]) {
@@ -74,7 +74,7 @@ describe.each(endpoints)("%s", (_, operation, request) => {
     }
   });
 
-  test("400 for an access token in the query, whatever the header says (R46)", async () => {
+  test("400 for an access token in the query, with any header (R46)", async () => {
     const headers = { authorization: `Bearer ${f.implicit}` };
     const query = `access_token=${f.implicit}`;
     const answer = await call(f.latchkey.app, operation, { ...(await request()), headers, query });
@@ -82,7 +82,7 @@ describe.each(endpoints)("%s", (_, operation, request) => {
   });
 });
 
-test("400 for Basic and a secret in the body: a client authenticates in one way (R33)", async () => {
+test("client authentication › 400 for Basic and a secret in the body together (R33)", async () => {
   const { clientId, clientSecret } = f.store.key;
   const headers = { authorization: basic(`${clientId}:${clientSecret}`) };
   for (const [, operation, request] of endpoints) {
@@ -93,7 +93,7 @@ test("400 for Basic and a secret in the body: a client authenticates in one way 
   }
 });
 
-test("Basic is form-encoded on both sides of the colon, in any case of its name (R33, R34)", async () => {
+test("Basic is form-decoded on both sides of the colon; the scheme's name may have any case (R33, R34)", async () => {
   const { clientId, clientSecret } = f.store.key;
   const encoded = [clientId, clientSecret].map((text) => text.replaceAll("_", "%5F")).join(":");
   for (const scheme of ["Basic", "basic", "BASIC"]) {
@@ -103,7 +103,7 @@ test("Basic is form-encoded on both sides of the colon, in any case of its name 
   }
 });
 
-test("a bearer token is no credential: without id and secret in the body the answer is 401", async () => {
+test("client authentication › 401 for a bearer token without client id and secret in the body", async () => {
   const headers = { authorization: `Bearer ${await f.store.token()}` };
   const code = { code: "lkac_x", redirect_uri: SHOP, code_verifier: newPkce().verifier };
   const requests: [Operation, Call][] = [

@@ -35,7 +35,7 @@ const dryRun = (keyId: string, reserved?: number) =>
     },
   });
 
-test("200 says for every key how many requests of the last hour would have been refused", async () => {
+test("a dry run › 200 with the requests of the last hour that each key would have been refused", async () => {
   const busy = (
     await store.call(createApplicationKey, { json: { data: { type: "application_key", name: "Busy" } } })
   ).body;
@@ -53,19 +53,19 @@ test("200 says for every key how many requests of the last hour would have been 
   expect(verdict).toMatchObject({ name: "Busy", asked: 180, refused: { before: 0, after: 120 } });
 });
 
-test("200 changes nothing", async () => {
+test("a dry run › 200 changes nothing", async () => {
   const before = (await store.call(getApplicationKey, { ids: { id: store.key.id } })).body.data;
   const { body } = await dryRun(store.key.id, 80);
   expect(body.data.keys[0].reserved_rate_limit).toEqual({ before: 0, after: 80 });
   expect((await store.call(getApplicationKey, { ids: { id: store.key.id } })).body.data).toEqual(before);
 });
 
-test("200 without a reservation compares the limits with themselves", async () => {
+test("a dry run › 200 without a reservation compares the limits with themselves", async () => {
   const { body } = await dryRun(store.key.id);
   expect(body.data.shared_rate_limit).toEqual({ before: 100, after: 100 });
 });
 
-test("what is older than an hour does not count", async () => {
+test("a dry run › requests older than an hour are not counted", async () => {
   for (let i = 0; i < 10; i++) await store.call(getStore);
   latchkey.clock.advance(3_601_000);
   const fresh = await store.token();
@@ -77,23 +77,23 @@ test("what is older than an hour does not count", async () => {
   expect(body.data.keys[0].asked).toBe(1);
 });
 
-test("409 for a reservation that the update would refuse", async () => {
+test("a dry run › 409 for a reservation that the update would refuse", async () => {
   expect((await dryRun(store.key.id, 101)).code).toBe("reservation_exceeds_store_limit");
 });
 
-test("409 for a body that was meant for another key", async () => {
+test("a dry run › 409 for another key's id in the body", async () => {
   const json = { data: { id: "x", type: "application_key", name: "n" } };
   expect((await store.call(dryRunApplicationKey, { ids: { id: store.key.id }, json })).code).toBe(
     "id_mismatch",
   );
 });
 
-test("404 for another store's key", async () => {
+test("a dry run › 404 for another store's key", async () => {
   const other = await latchkey.createStore();
   expect((await dryRun(other.key.id, 1)).code).toBe("application_key_not_found");
 });
 
-test("200 although the store's limit and a reservation rise together while it is looked at", async () => {
+test("a dry run › 200 when the store's limit and a reservation rise during the dry run", async () => {
   const { storage, clock } = latchkey;
   const reserve = (id: string, name: string, reserved_rate_limit: number) =>
     store.call(updateApplicationKey, {
@@ -128,7 +128,7 @@ test("200 although the store's limit and a reservation rise together while it is
   expect(played.shared_rate_limit).toEqual({ before: 60, after: 99 });
 });
 
-test("many keys that asked are looked up some hundred at a time, and other requests have their turn in between", async () => {
+test("a dry run › keys are looked up in batches, and other requests run in between", async () => {
   const ids = Array.from({ length: 2000 }, newId);
   const most = await mostInOneTurn(latchkey.storage, (watched) =>
     findPlannedKeys(watched, store.store.id, ids),
@@ -136,7 +136,7 @@ test("many keys that asked are looked up some hundred at a time, and other reque
   expect(most).toBe(1);
 });
 
-test("a busy hour is played a few seconds at a time, and other requests have their turn in between", async () => {
+test("a busy hour is played in batches, and other requests run in between", async () => {
   const { storage, clock, publicUrl } = latchkey;
   const useLog = createUseLog();
   const deps = { publicUrl, storage, clock, useLog, limiter: createLimiter({ clock, useLog }) };
@@ -151,6 +151,6 @@ test("a busy hour is played a few seconds at a time, and other requests have the
   let turning = setImmediate(onTurn);
   await playHour(deps, store.store.id, store.key.id, { name: "Tried", reserved_rate_limit: 1 });
   clearImmediate(turning);
-  // 40,000 entries are read, and then played, two thousand at a time.
+  // 40,000 entries are read, then played, in batches of 2,000.
   expect(turns).toBeGreaterThanOrEqual(38);
 });

@@ -15,7 +15,7 @@ import { type Call, call } from "../support/call.ts";
 import { handClock } from "../support/clock.ts";
 import { watchStatements } from "../support/statements.ts";
 
-/** What a gateway is told of a request that it holds (wire 18). */
+/** The check for a gateway: the service answers for a request that the gateway holds (wire 18). */
 
 const CREDENTIALS = { email: "ada@shop.example", password: "correct horse" };
 
@@ -24,7 +24,7 @@ let store: TestStore;
 let implicit: string;
 let customer: { id: string; token: string };
 
-/** What the database was asked. */
+/** The statements that the database got. */
 const statements: string[] = [];
 
 beforeAll(async () => {
@@ -50,12 +50,12 @@ async function signIn(at: TestStore, token: string): Promise<{ id: string; token
 
 const check = (request: Call) => call(latchkey.app, checkAtGateway, request);
 const signedIn = () => ({ token: implicit, headers: { "x-customer-token": customer.token } });
-/** Any method at any path, as a gateway may ask. */
+/** Sends any method to any path, as a gateway may. */
 const ask = (method: string, path: string, headers: Record<string, string> = {}) =>
   latchkey.app.fetch(new Request(`http://internal${path}`, { method, headers }));
 const bearer = () => ({ authorization: `Bearer ${implicit}` });
 
-test("204 says whose store, key and grant it is, and how much is left; no customer without a token of one", async () => {
+test("the check at a gateway › 204 with store, key, grant and the rest of the limit; no customer without a customer token", async () => {
   const { status, headers } = await check({ token: implicit });
   expect(status).toBe(204);
   expect(headers.get("x-latchkey-store")).toBe(store.store.id);
@@ -68,7 +68,7 @@ test("204 says whose store, key and grant it is, and how much is left; no custom
 });
 
 test.each(["x-customer-token", "x-moltin-customer-token"])(
-  "204 names the customer whose token came in %s, and the realm",
+  "the check at a gateway › 204 with the customer of the token in %s, and the realm",
   async (name) => {
     const { headers } = await check({ token: implicit, headers: { [name]: customer.token } });
     const { body } = await store.call(getAuthenticationSettings);
@@ -77,7 +77,7 @@ test.each(["x-customer-token", "x-moltin-customer-token"])(
   },
 );
 
-test("403 for a customer token that is bad, or of another store: an expired shopper is not a stranger", async () => {
+test("the check at a gateway › 403 for a bad customer token, or another store's", async () => {
   const other = await latchkey.createStore(1000);
   const foreign = await signIn(other, await other.token("implicit"));
   for (const token of ["x", `${customer.token}x`, foreign.token]) {
@@ -86,7 +86,7 @@ test("403 for a customer token that is bad, or of another store: an expired shop
   }
 });
 
-test("a bad customer token takes nothing from the store's limit, and is 403 also when that is used up", async () => {
+test("the check at a gateway › 403 for a bad customer token costs nothing of the store's limit, even when the limit is used up", async () => {
   const small = await latchkey.createStore(1);
   const token = await small.token("implicit");
   const bad = { token, headers: { "x-customer-token": "x" } };
@@ -98,19 +98,19 @@ test("a bad customer token takes nothing from the store's limit, and is 403 also
   expect((await check(bad)).code).toBe("customer_token_invalid");
 });
 
-test("?customer=required: 403 without a customer token, 204 with one", async () => {
+test("the check at a gateway › ?customer=required: 403 without a customer token, 204 with one", async () => {
   const query = "customer=required";
   expect((await check({ token: implicit, query })).code).toBe("customer_token_missing");
   expect((await check({ ...signedIn(), query })).status).toBe(204);
 });
 
-test("?grant=client_credentials: 403 for an implicit token, 204 for the back office", async () => {
+test("the check at a gateway › ?grant=client_credentials: 403 for an implicit token, 204 for the back office", async () => {
   const query = "grant=client_credentials";
   expect((await check({ token: implicit, query })).code).toBe("not_permitted");
   expect((await check({ token: await store.token(), query })).status).toBe(204);
 });
 
-describe("?role", () => {
+describe("the check at a gateway › ?role", () => {
   const keyOf = async (role: Role): Promise<string> => {
     const json = { data: { type: "application_key", name: role, role } };
     const {
@@ -122,7 +122,7 @@ describe("?role", () => {
     return getToken(latchkey.app, { ...store, key }, "client_credentials");
   };
 
-  test.each(ROLES)("204 names the role %s of a program; an implicit token has none", async (role) => {
+  test.each(ROLES)("204 with the role %s of a program; an implicit token has none", async (role) => {
     const { headers } = await check({ token: await keyOf(role) });
     expect(headers.get("x-latchkey-role")).toBe(role);
     expect((await check(signedIn())).headers.has("x-latchkey-role")).toBe(false);
@@ -142,14 +142,14 @@ describe("?role", () => {
     },
   );
 
-  test("403 not_permitted for an implicit token, with a good customer token too: it has no role", async () => {
+  test("403 not_permitted for an implicit token, even with a good customer token", async () => {
     for (const role of ["support", "administrator"]) {
       const { status, code } = await check({ ...signedIn(), query: `role=${role}` });
       expect([status, code]).toEqual([403, "not_permitted"]);
     }
   });
 
-  test("a role that was changed counts within a second, for tokens of before too", async () => {
+  test("a changed role counts within a second, for earlier tokens, too", async () => {
     const token = await keyOf("administrator");
     const query = "role=administrator";
     const { headers } = await check({ token, query });
@@ -160,7 +160,7 @@ describe("?role", () => {
     expect((await check({ token })).headers.get("x-latchkey-role")).toBe("viewer");
   });
 
-  test("below the path: two different roles are 400, in either order, so that neither loosens the other", async () => {
+  test("two different roles in the query of a subpath: 400 in either order", async () => {
     const token = await keyOf("support");
     const status = async (query: string) =>
       (await ask("GET", `/gateway/check/cart?${query}`, { authorization: `Bearer ${token}` })).status;
@@ -182,31 +182,31 @@ test.each([
   "constructor=required",
   "grant=implicit",
   "customer=required&customer=required",
-])("400 for ?%s: a condition that is misspelt must not be left out", async (query) => {
+])("the check at a gateway › 400 for ?%s: a misspelt condition is not ignored", async (query) => {
   const { status, code } = await check({ ...signedIn(), query });
   expect([status, code]).toEqual([400, "parameter_invalid"]);
 });
 
-test("400: of thousands of strange conditions a hundred are told, which fit into a line of the log (T38)", async () => {
+test("the check at a gateway › 400 with the first hundred of thousands of unknown conditions, so that the log line stays short (T38)", async () => {
   const query = Array.from({ length: 2500 }, (_, at) => `c${at}`)
     .join("&")
     .slice(0, 8000);
   const { status, body } = await check({ token: implicit, query });
   expect(status).toBe(400);
   expect(body.errors).toHaveLength(100);
-  // What several processes write to one pipe is not torn up to this length.
+  // Writes up to this length are atomic when several processes share a pipe.
   expect(JSON.stringify(latchkey.logLines.at(-1)).length).toBeLessThan(4096);
 });
 
-test("200 with the same fields for who asks for it with X-Latchkey-Answer, and any other value makes no difference", async () => {
+test("the check at a gateway › 200 with the same fields for X-Latchkey-Answer: 200; other values are ignored", async () => {
   const answer = await check({ token: implicit, headers: { "x-latchkey-answer": "200" } });
   expect([answer.status, answer.headers.get("x-latchkey-store")]).toEqual([200, store.store.id]);
   expect((await check({ token: implicit, headers: { "x-latchkey-answer": "418" } })).status).toBe(204);
 });
 
-describe("below the path", () => {
+describe("a path below /gateway/check", () => {
   test.each(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])(
-    "%s is answered, whatever the path",
+    "204 for %s at any path",
     async (method) => {
       for (const path of ["", "/", "/cart", "/a/b/../c", "/products/caf%C3%A9%2F1", "//x"]) {
         expect((await ask(method, `/gateway/check${path}`, bearer())).status).toBe(204);
@@ -215,7 +215,7 @@ describe("below the path", () => {
     },
   );
 
-  test("200 instead of 204 for who asks for it, as Envoy does, which takes no other for a yes", async () => {
+  test("200 instead of 204 on request: Envoy accepts nothing else", async () => {
     const envoy = { ...bearer(), "x-latchkey-answer": "200" };
     const answer = await ask("GET", "/gateway/check/cart", envoy);
     expect([answer.status, await answer.text()]).toEqual([200, ""]);
@@ -224,7 +224,7 @@ describe("below the path", () => {
     expect((await ask("GET", "/gateway/check/cart", { "x-latchkey-answer": "200" })).status).toBe(401);
   });
 
-  test("the query is the client's: it can tighten, and is otherwise not read", async () => {
+  test("the query is the client's: known conditions count, the rest is ignored", async () => {
     const status = async (query: string) =>
       (await ask("GET", `/gateway/check/cart?${query}`, bearer())).status;
     expect(await status("customer=42&grant=x&access_token=y&custmer=z&%")).toBe(204);
@@ -233,11 +233,11 @@ describe("below the path", () => {
     expect(await status("customer=1&customer=required")).toBe(403);
   });
 
-  test("a form without a token is 401 like everything else, and its body is not read", async () => {
+  test("401 for a form without a token; the body is not read", async () => {
     const body = new ReadableStream(
       {
         pull() {
-          throw new Error("somebody reads");
+          throw new Error("the body is read");
         },
       },
       { highWaterMark: 0 },
@@ -248,13 +248,13 @@ describe("below the path", () => {
     expect(answer.status).toBe(401);
   });
 
-  test("404 beside it", async () => {
+  test("404 for neighbouring paths", async () => {
     for (const path of ["/gateway", "/gateway/checks", "/gateway/x"])
       expect((await ask("GET", path, bearer())).status).toBe(404);
   });
 });
 
-test("takes from the limit once, and 429 says when to come back", async () => {
+test("a check costs a single request of the limit; 429 has Retry-After", async () => {
   const poor = await latchkey.createStore(10);
   const token = await poor.token("implicit");
   const signed = await signIn(poor, token);
@@ -269,14 +269,14 @@ test("takes from the limit once, and 429 says when to come back", async () => {
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
 });
 
-test("a warm check asks the database nothing", async () => {
+test("a repeated check has no statement", async () => {
   await check(signedIn());
   statements.length = 0;
   for (let i = 0; i < 10; i++) expect((await check(signedIn())).status).toBe(204);
   expect(statements).toEqual([]);
 });
 
-test("403 for a customer token that was revoked, within a second; 401 at once for a key that was deleted", async () => {
+test("the check at a gateway › 403 within a second for a revoked customer token; 401 at once for a deleted key", async () => {
   await check(signedIn());
   await store.call(revokeCustomerTokens, { ids: { customer: customer.id } });
   latchkey.clock.advance(999);
@@ -285,7 +285,7 @@ test("403 for a customer token that was revoked, within a second; 401 at once fo
   expect((await check({ token: implicit })).code).toBe("token_invalid");
 });
 
-test("403 for a customer token that ends while it is remembered", async () => {
+test("the check at a gateway › 403 for a cached customer token once it has expired", async () => {
   const short = await createTestApp({ customerTokenSeconds: 60 });
   const at = await short.createStore(1000);
   const token = await at.token("implicit");

@@ -25,7 +25,7 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
     let f: Federation;
     let side: MembersSide;
     let people = 0;
-    const somebody = () => `person-${++people}@shop.example`;
+    const newEmail = () => `person-${++people}@shop.example`;
 
     beforeAll(async () => {
       if (!engine.isHere) return;
@@ -34,7 +34,7 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
       side = await createMembersSide(f);
     });
     beforeEach(({ skip }) => {
-      if (!engine.isHere) skip("there is no such database here");
+      if (!engine.isHere) skip("this engine is not installed");
       f.latchkey.clock.advance(2000);
     });
     afterAll(async () => {
@@ -51,10 +51,10 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
       return body.data;
     };
 
-    test("whoever has a member's token may end it, without a secret; with that client id no other token is touched (RFC 7009 2.1)", async () => {
+    test("a member's token can be revoked with the token alone; the client id `members` revokes no other token (RFC 7009 2.1)", async () => {
       const [mine, hers] = [
-        await side.token(somebody(), "viewer"),
-        await side.token(somebody(), "administrator"),
+        await side.token(newEmail(), "viewer"),
+        await side.token(newEmail(), "administrator"),
       ];
       const keys = await f.store.token();
       const revoke = (token: string, more: object = {}) =>
@@ -70,8 +70,8 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
       expect(await statuses()).toEqual([401, 200, 200]);
     });
 
-    test("200 tells the store's own program whose a member's token is", async () => {
-      const token = await side.token(somebody(), "viewer");
+    test("a program of the store can introspect a member's token", async () => {
+      const token = await side.token(newEmail(), "viewer");
       const { body: me } = await call(f.latchkey.app, getMe, { token });
       const { clientId, clientSecret } = f.store.key;
       const form = { token, client_id: clientId, client_secret: clientSecret };
@@ -83,8 +83,8 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
       });
     });
 
-    test("201, 200, 200 and 204: invited, read, changed, removed; each is in the log", async () => {
-      const email = somebody();
+    test("201, 200, 200 and 204: a member is invited, read, changed and removed, with an event each", async () => {
+      const email = newEmail();
       const made = await f.store.call(createMember, member({ email, role: "support" }));
       expect(made.status).toBe(201);
       const { id } = made.body.data;
@@ -127,14 +127,14 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
       expect(deleted.data.resource).toEqual({ type: "member", id });
     });
 
-    test("200 and no event for a change that changes nothing", async () => {
-      const id = await side.invite(somebody(), "support", { name: "Sue" });
+    test("200 without an event for a change without effect", async () => {
+      const id = await side.invite(newEmail(), "support", { name: "Sue" });
       expect((await change(id, { name: "Sue", role: "support" })).status).toBe(200);
       expect((await eventsOf(id)).map(({ type }: { type: string }) => type)).toEqual(["member.created"]);
     });
 
-    test("the first sign-on is in the log, under the member's own name", async () => {
-      const email = somebody();
+    test("the first sign-on notes an event with the member as actor", async () => {
+      const email = newEmail();
       const token = await side.token(email, "viewer");
       const { id } = (await side.call(token, getMe)).body.data;
       const [, bound, ...others] = await eventsOf(id);
@@ -143,8 +143,8 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
       expect(bound.data.changes).toEqual({ status: { before: "invited", after: "active" } });
     });
 
-    test("409 for an e-mail that a member of the store has, in any case; another store may have it", async () => {
-      const email = somebody();
+    test("409 for an e-mail of another member, in any case; another store may invite it", async () => {
+      const email = newEmail();
       const id = await side.invite(email, "viewer");
       const again = await f.store.call(createMember, member({ email: email.toUpperCase(), role: "viewer" }));
       expect([again.status, again.code, again.body.errors[0].source]).toEqual([
@@ -152,7 +152,7 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
         "member_exists",
         { pointer: "/data/email" },
       ]);
-      const second = await side.invite(somebody(), "viewer");
+      const second = await side.invite(newEmail(), "viewer");
       expect((await change(second, { email })).code).toBe("member_exists");
       expect((await change(id, { email: email.toUpperCase() })).status).toBe(200);
       const both = await Promise.all(
@@ -172,14 +172,14 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
       );
     });
 
-    test("409 for a body with another id than the path's", async () => {
-      const id = await side.invite(somebody(), "viewer");
-      const other = await side.invite(somebody(), "viewer");
+    test("409 for another member's id in the body", async () => {
+      const id = await side.invite(newEmail(), "viewer");
+      const other = await side.invite(newEmail(), "viewer");
       expect((await change(id, { id: other, name: "n" })).code).toBe("id_mismatch");
     });
 
-    test("400 without a role, with one that is none, and for what is no e-mail", async () => {
-      const email = somebody();
+    test("400 without a role, for an unknown role and for a malformed e-mail", async () => {
+      const email = newEmail();
       expect((await f.store.call(createMember, member({ email }))).code).toBe("member_missing");
       expect((await f.store.call(createMember, member({ email, role: "owner" }))).code).toBe(
         "member_invalid",
@@ -206,12 +206,12 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
       });
       const idOf = async (token: string) => (await ownSide.call(token, getMe)).body.data.id;
 
-      test("409: cannot be removed or demoted by a member, themselves included; renamed they can be", async () => {
+      test("409 when a member would remove or demote the last one, or themselves; a new name is fine", async () => {
         const ada = await ownSide.token("ada@shop.example", "administrator");
         const id = await idOf(ada);
         await ownSide.invite("sue@shop.example", "support");
-        // Another store's is nobody here (A33).
-        await side.invite(somebody(), "administrator");
+        // Another store's administrator does not count (A33).
+        await side.invite(newEmail(), "administrator");
         for (const answer of [await as(ada).remove(id), await as(ada).demote(id)])
           expect([answer.status, answer.code]).toEqual([409, "last_administrator"]);
         const renamed = await ownSide.call(ada, updateMember, { ids: { id }, ...member({ name: "Ada" }) });
@@ -219,7 +219,7 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
         expect((await as(ada).demote(id, "administrator")).status).toBe(200);
       });
 
-      test("is not the last while another was invited, or can sign in; one whose own provider is off cannot", async () => {
+      test("may be demoted while another one is invited or can sign in; a disabled provider does not count", async () => {
         const bea = await ownSide.token("bea@shop.example", "administrator");
         const id = await idOf(bea);
         expect((await as(bea).demote(id)).status).toBe(200);
@@ -245,7 +245,7 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
         const disabled = { json: { data: { type: "oidc-profile", enabled: false } } };
         expect((await own.store.call(updateProfile, { ids, ...disabled })).status).toBe(200);
         expect((await as(bea).remove(id)).code).toBe("last_administrator");
-        // Who is no administrator can be removed all the same.
+        // A member who is no administrator can be removed.
         const helper = await ownSide.invite("dan@shop.example", "support");
         expect((await as(bea).remove(helper)).status).toBe(204);
         const invited = await ownSide.invite("carl@shop.example", "administrator");
@@ -254,7 +254,7 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
         await own.store.call(updateMember, back);
       });
 
-      test("is not the last while another was carried over to their provider's new name; one who was left behind cannot sign in", async () => {
+      test("may be demoted while another one's identity was carried over; one that was left behind does not count", async () => {
         const moved = await createFederation({ databaseUrl: database.url });
         const its = await createMembersSide(moved);
         const move = async (issuer: string, choice: object) => {
@@ -284,7 +284,7 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
         await moved.close();
       });
 
-      test("of two who remove each other at once, one stays", async () => {
+      test("two who remove each other at once: one stays", async () => {
         for (let round = 0; round < 5; round++) {
           own.latchkey.clock.advance(2000);
           const { body } = await own.store.call(listMembers);
@@ -303,7 +303,7 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
         }
       });
 
-      test("204 for a key with the role administrator; 403 for one without", async () => {
+      test("204 for a key with the role administrator, 403 for any other", async () => {
         const [{ id }] = (await own.store.call(listMembers)).body.data;
         const json = { data: { type: "application_key", name: "Support", role: "support" } };
         const made = (await own.store.call(createApplicationKey, { json })).body.data;
@@ -317,13 +317,13 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
       });
     });
 
-    test("a role and a removal are in force on another instance within a second", async () => {
+    test("a role and a removal count on another instance within a second", async () => {
       const there = await createTestApp({
         clock: f.latchkey.clock,
         databaseUrl: database.url,
         keyring: f.latchkey.keyring,
       });
-      const token = await side.token(somebody(), "administrator");
+      const token = await side.token(newEmail(), "administrator");
       const ask = () => call(there.app, listMembers, { token });
       const { id } = (await side.call(token, getMe)).body.data;
       expect((await ask()).status).toBe(200);
@@ -336,8 +336,8 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
       await there.close();
     });
 
-    test("one person who signs in for the first time in two tabs at once is one member, and both tabs are in", async () => {
-      const email = somebody();
+    test("two tabs that sign in for the first time at once are one member", async () => {
+      const email = newEmail();
       await side.invite(email, "viewer");
       const person = { sub: `tabs of ${email}`, email };
       const tabs = [await side.signOn(person), await side.signOn(person)];
@@ -345,8 +345,8 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
       expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     });
 
-    test("of two subjects who come as one member at once, one is bound and the other refused", async () => {
-      const email = somebody();
+    test("two subjects that sign in as one member at once: one is bound, the other is refused", async () => {
+      const email = newEmail();
       await side.invite(email, "viewer");
       const [first, second] = [
         await side.signOn({ sub: `first of ${email}`, email }),
@@ -358,10 +358,10 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
       expect(refused?.body.errors[0].meta.reason).toBe("member_bound");
     });
 
-    test("409 for a provider that is called something else: who was bound is carried over by subject, or left behind and refused", async () => {
+    test("409 for a provider with a new issuer; its members are carried over by subject, or left behind and refused", async () => {
       const own = await createFederation({ databaseUrl: database.url });
       const its = await createMembersSide(own);
-      const [email, name] = [somebody(), "Work accounts"];
+      const [email, name] = [newEmail(), "Work accounts"];
       const person = { sub: `subject of ${email}`, email, email_verified: true };
       const { id } = (await its.call(await its.token(email, "administrator"), getMe)).body.data;
       const signIn = async () => {
@@ -383,7 +383,7 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
       expect(asked.body.errors[0].meta.identities).toBe(1);
       expect((await move(elsewhere, { adopt_identities_of: its.profileId, confirm: name })).status).toBe(200);
       expect(await signIn()).toBe(id);
-      const other = await its.signOn({ ...person, sub: "somebody else" });
+      const other = await its.signOn({ ...person, sub: "newEmail else" });
       expect(other.returned.get("reason")).toBe("member_bound");
       expect((await move(own.idp.origin, { adopt_identities_of: null })).status).toBe(200);
       expect(await signIn()).toBe(id);
@@ -394,7 +394,7 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
   },
 );
 
-test("200 says who an application key is, and in which role", async () => {
+test("GET /v2/me › 200 with an application key's name and role", async () => {
   const latchkey = await createTestApp();
   const store = await latchkey.createStore();
   const { body } = await store.call(getMe);

@@ -8,9 +8,9 @@ import { engines } from "../support/engines.ts";
 import { createFederation, type Federation } from "../support/federation.ts";
 import { askUserinfo, basic, makeKey, redeemAtRealm, type StandardKey } from "../support/standard-client.ts";
 
-/** RFC 7009 at the realm: a client ends the customer tokens that were given to it. */
+/** RFC 7009 at the realm: a client revokes customer tokens that were issued to it. */
 
-describe.each(engines.filter(({ isHere }) => isHere))("on $name", (engine) => {
+describe.each(engines.filter(({ isHere }) => isHere))("revocation at the realm, on $name", (engine) => {
   let f: Federation;
   let key: StandardKey;
   let drop: () => Promise<void>;
@@ -38,7 +38,7 @@ describe.each(engines.filter(({ isHere }) => isHere))("on $name", (engine) => {
     return (await redeemAtRealm(f, signedOn, proof, request)).body.access_token;
   }
 
-  test("200 for the public client by its client id: the token is dead at once, another lives on (R136)", async () => {
+  test("200 for the public client: the token ends at once, other tokens stay (R136)", async () => {
     const [token, other] = [await tokenOf("public"), await tokenOf("public")];
     for (let again = 0; again < 2; again++)
       expect((await revoke({ token, token_type_hint: "access_token", client_id: "customers" })).status).toBe(
@@ -47,7 +47,7 @@ describe.each(engines.filter(({ isHere }) => isHere))("on $name", (engine) => {
     expect([await isAlive(token), await isAlive(other)]).toEqual([false, true]);
   });
 
-  test("200 for an application key, by Basic and in the form, whatever its role, and the event names it", async () => {
+  test("200 for an application key, by Basic and in the form, in any role; the event has the key as actor", async () => {
     const inForm = { client_id: key.clientId, client_secret: key.clientSecret };
     for (const [more, request] of [
       [{}, { headers: basic(key) }],
@@ -62,7 +62,7 @@ describe.each(engines.filter(({ isHere }) => isHere))("on $name", (engine) => {
     expect(data.at(-1).data.actor).toMatchObject({ type: "application_key", id: key.id });
   });
 
-  test("200 and nothing ends for a token that is unknown or another client's (R135)", async () => {
+  test("200 for an unknown token or another client's, which stays (R135)", async () => {
     const [ofPublic, ofKey] = [await tokenOf("public"), await tokenOf(key)];
     const other = await makeKey(f, "standard");
     const answers = [
@@ -76,7 +76,7 @@ describe.each(engines.filter(({ isHere }) => isHere))("on $name", (engine) => {
     expect([await isAlive(ofPublic), await isAlive(ofKey)]).toEqual([true, true]);
   });
 
-  test("200 and nothing ends at another realm; 404 at one that nobody has", async () => {
+  test("200 at another realm, and the token stays; 404 at an unknown realm", async () => {
     const token = await tokenOf("public");
     const data = { type: "authentication-realm", name: "Other" };
     const { body } = await f.store.call(createRealm, { json: { data } });
@@ -86,7 +86,7 @@ describe.each(engines.filter(({ isHere }) => isHere))("on $name", (engine) => {
     expect((await revoke(form, { ids: { ...ids(), realm: f.store.store.id } })).code).toBe("realm_not_found");
   });
 
-  test("401 or 400 without a client, and the token lives on", async () => {
+  test("401 or 400 without a client; the token stays", async () => {
     const token = await tokenOf(key);
     const refusals = [
       await revoke({ token }),
@@ -107,7 +107,7 @@ describe.each(engines.filter(({ isHere }) => isHere))("on $name", (engine) => {
     expect(await isAlive(token)).toBe(true);
   });
 
-  test("401 for a key that is gone, and for a secret that was rotated out", async () => {
+  test("401 for a deleted key, and for an expired old secret", async () => {
     const token = await tokenOf(key);
     const [rotated, gone] = [await makeKey(f), await makeKey(f)];
     await f.store.call(rotateApplicationKey, {
@@ -124,7 +124,7 @@ describe.each(engines.filter(({ isHere }) => isHere))("on $name", (engine) => {
     expect(await isAlive(token)).toBe(true);
   });
 
-  test("any origin may ask, as at the token endpoint, and a preflight is answered", async () => {
+  test("any origin may call it, also with a preflight", async () => {
     const headers = { origin: "https://shop.example" };
     const answer = await revoke({ token: "x", client_id: "customers" }, { headers });
     expect(answer.headers.get("access-control-allow-origin")).toBe("*");
@@ -134,7 +134,7 @@ describe.each(engines.filter(({ isHere }) => isHere))("on $name", (engine) => {
   });
 });
 
-test("503 and never 200 while the database fails (R137)", async () => {
+test("revocation at the realm › 503 and never 200 while the database fails (R137)", async () => {
   const f = await createFederation();
   const signedOn = await f.signOn();
   const proof = { client_id: "customers", code_verifier: signedOn.pkce.verifier };

@@ -36,7 +36,7 @@ const create = (data: object, by = store) =>
 const update = (id: string, data: object) =>
   store.call(updateRealm, { ids: { id }, json: { data: { type: "authentication-realm", ...data } } });
 
-test("200 where other clients of this API family look for the realm and the client id: by id, and in another shape", async () => {
+test("the settings › 200 at the two further paths where clients of this API family look for realm and client id", async () => {
   const own = await settings();
   const token = await store.token("implicit");
   const byId = (id: string) => call(latchkey.app, getAuthenticationSettingsById, { token, ids: { id } });
@@ -48,7 +48,7 @@ test("200 where other clients of this API family look for the realm and the clie
 });
 
 test.each(["implicit", "client_credentials"] as const)(
-  "the account settings offer no sign-on: their realm can be read with a token of %s, and has no identity provider",
+  "the account settings have a realm without identity providers, readable with a token of %s",
   async (grant) => {
     const token = await store.token(grant);
     const { data } = (await call(latchkey.app, getAccountAuthenticationSettings, { token })).body;
@@ -62,7 +62,7 @@ test.each(["implicit", "client_credentials"] as const)(
   },
 );
 
-test("404 for a provider in the realm for accounts, for a change of it, and for it as an OpenID provider", async () => {
+test("a realm › 404 for any change of the accounts' realm, and for it as an OpenID provider", async () => {
   const id = store.store.id;
   const profile = {
     name: "Corporate",
@@ -80,7 +80,7 @@ test("404 for a provider in the realm for accounts, for a change of it, and for 
   expect((await other.call(getRealm, { ids: { id } })).code).toBe("realm_not_found");
 });
 
-test("200 for `Authorization: Bearer: <token>`, as published clients write it; 401 for a colon elsewhere", async () => {
+test("a bearer token › 200 for `Authorization: Bearer: <token>`, as published clients send it; 401 for other colons", async () => {
   const token = await store.token("implicit");
   const ask = async (authorization: string) =>
     (await call(latchkey.app, getAuthenticationSettings, { headers: { authorization } })).status;
@@ -89,7 +89,7 @@ test("200 for `Authorization: Bearer: <token>`, as published clients write it; 4
     expect(await ask(wrong)).toBe(401);
 });
 
-test("400 and 422 name the member in their text, as people write it", async () => {
+test("a faulty body › 400 and 422 have the member's name in the detail", async () => {
   const details = async (answer: Promise<{ body: { errors: { detail: string }[] } }>) =>
     (await answer).body.errors.map(({ detail }) => detail);
   const uris = [
@@ -118,7 +118,7 @@ test("400 and 422 name the member in their text, as people write it", async () =
   );
 });
 
-test("200 gives the client id and realm id of a new store, where the seed and existing clients look (seed 4.1)", async () => {
+test("the settings › 200 with the client id and the realm id of a new store (seed 4.1)", async () => {
   const { body } = await call(latchkey.app, getAuthenticationSettings, {
     token: await store.token("implicit"),
   });
@@ -134,7 +134,7 @@ test("200 gives the client id and realm id of a new store, where the seed and ex
   expect((await store.call(getRealm, { ids: { id: realm.id } })).body.data.name).toBe("Customers");
 });
 
-test("both paths of the settings give the same answer, with and without a slash", async () => {
+test("both paths of the settings give the same answer, with and without a trailing slash", async () => {
   const headers = { authorization: `Bearer ${await store.token()}` };
   const bodies = new Set<string>();
   for (const path of [
@@ -148,7 +148,7 @@ test("both paths of the settings give the same answer, with and without a slash"
   expect(bodies.size).toBe(1);
 });
 
-test("200 changes the settings one by one; 422 for another store's realm, and nothing changes", async () => {
+test("the settings › 200 changes one setting at a time; 422 for another store's realm", async () => {
   const put = (data: object) =>
     store.call(updateAuthenticationSettings, {
       json: { data: { type: "customer-authentication-settings", ...data } },
@@ -163,7 +163,7 @@ test("200 changes the settings one by one; 422 for another store's realm, and no
   expect(await settings()).toMatchObject({ client_id: "web", realm_id: second });
 });
 
-test("409 for settings that were read from another store, and nothing changes", async () => {
+test("the settings › 409 for another store's settings in the body", async () => {
   const [own, foreign] = [await settings(), await settings(other)];
   const put = (data: object) => store.call(updateAuthenticationSettings, { json: { data } });
   expect((await put({ ...foreign, realm_id: own.realm_id, client_id: "theirs" })).code).toBe("id_mismatch");
@@ -171,7 +171,7 @@ test("409 for settings that were read from another store, and nothing changes", 
   expect((await put(own)).body.data).toEqual(own);
 });
 
-test("201 creates a realm with defaults; 200 changes only what is there", async () => {
+test("a realm › 201 creates a realm with defaults; 200 changes the given members only", async () => {
   const { status, body } = await create({ name: "Wholesale" });
   expect(status).toBe(201);
   expect(body.data).toMatchObject({
@@ -191,7 +191,7 @@ test("201 creates a realm with defaults; 200 changes only what is there", async 
   });
 });
 
-test("an id in capitals is the same one: in the path, the body, the settings and a filter (RFC 9562 4)", async () => {
+test("an id in capitals is the same id, in path, body, settings and filter (RFC 9562 4)", async () => {
   const { id } = (await create({ name: "Before" })).body.data;
   const capitals = id.toUpperCase();
   expect((await store.call(getRealm, { ids: { id: capitals } })).body.data.id).toBe(id);
@@ -209,7 +209,7 @@ test("an id in capitals is the same one: in the path, the body, the settings and
   ]);
 });
 
-test("of two who add a redirect URI to the list that both have read, the second is 409, where `If-Match` says what it read", async () => {
+test("a realm › 409 for a second redirect URI with an outdated `If-Match`", async () => {
   const made = await store.call(createRealm, {
     json: { data: { type: "authentication-realm", name: "Previews" } },
   });
@@ -232,12 +232,12 @@ test("of two who add a redirect URI to the list that both have read, the second 
   expect((await allow("https://b.shop.example/", now.headers.get("etag"))).status).toBe(200);
 });
 
-test("409 for a body that names another realm", async () => {
+test("a realm › 409 for another realm's id in the body", async () => {
   const { body } = await create({ name: "Mine" });
   expect((await update(body.data.id, { id: "another" })).code).toBe("id_mismatch");
 });
 
-test("422 points at each redirect URI that breaks the rules, and nothing changes", async () => {
+test("a realm › 422 with a pointer to each bad redirect URI; nothing changes", async () => {
   const { body } = await create({ name: "Strict", redirect_uris: ["https://shop.example/cb"] });
   const answer = await update(body.data.id, {
     name: "Renamed",
@@ -258,7 +258,7 @@ test("422 points at each redirect URI that breaks the rules, and nothing changes
   expect((await create({ name: "x", redirect_uris: ["//evil"] })).code).toBe("redirect_uri_invalid");
 });
 
-test("200 keeps what our pages show of the shop, changes it member by member, and takes it away with null", async () => {
+test("a realm › 200 for home page, logo and colour: changed one by one, removed with null", async () => {
   const { body } = await create({ name: "Plain" });
   expect(body.data).toMatchObject({ home_url: null, logo_url: null, accent_color: null });
   const shown = {
@@ -290,7 +290,7 @@ test.each([
   ["https://shop.example/\n"],
   ["https://shop.example/\u202egnp.live"],
   ["https://sh\u043ep.example/"],
-])("422 for %j as an address that our pages show, and nothing changes", async (url) => {
+])("a realm › 422 for %j as home page or logo", async (url) => {
   const { body } = await create({ name: "Safe" });
   const answer = await update(body.data.id, { name: "Other", home_url: url, logo_url: url });
   expect([answer.status, answer.code]).toEqual([422, "shown_url_invalid"]);
@@ -301,15 +301,15 @@ test.each([
   expect((await store.call(getRealm, { ids: { id: body.data.id } })).body.data).toEqual(body.data);
 });
 
-describe("an http address on this machine", () => {
+describe("an http address on localhost", () => {
   const home = { name: "Local", home_url: "http://localhost:3000/" };
 
-  test("422 where the service itself is elsewhere", async () => {
+  test("422 when the service is on another host", async () => {
     expect((await create(home)).code).toBe("shown_url_invalid");
   });
 
   test.each(["http://localhost:4000", "https://localhost:8443", "https://127.0.0.1:8443"])(
-    "201 where the service is at %s, and 422 for http elsewhere",
+    "201 when the service is at %s, and 422 for http on another host",
     async (publicUrl) => {
       const local = await createTestApp({ publicUrl });
       const own = await local.createStore();
@@ -333,18 +333,18 @@ test.each([
   [" #0b5f52"],
   [""],
   [0x0b5f52],
-])("400 for %j as a colour", async (color) => {
+])("a realm › 400 for %j as a colour", async (color) => {
   const answer = await create({ name: "Colour", accent_color: color });
   expect([answer.status, answer.body.errors[0].source.pointer]).toEqual([400, "/data/accent_color"]);
 });
 
-test("400 for more than fifty redirect URIs, and for a policy that is none", async () => {
+test("a realm › 400 for more than fifty redirect URIs, and for an unknown policy", async () => {
   const many = Array.from({ length: 51 }, (_, i) => `https://shop.example/${i}`);
   expect((await create({ name: "Many", redirect_uris: many })).status).toBe(400);
   expect((await create({ name: "Odd", duplicate_email_policy: "sometimes" })).status).toBe(400);
 });
 
-test("204 deletes a realm; 409 one that the settings use or that has identity providers", async () => {
+test("a realm › 204 deletes a realm; 409 for a realm in use or with identity providers", async () => {
   const id = (await create({ name: "Short-lived" })).body.data.id;
   expect((await store.call(deleteRealm, { ids: { id } })).status).toBe(204);
   expect((await store.call(getRealm, { ids: { id } })).status).toBe(404);
@@ -364,7 +364,7 @@ test("204 deletes a realm; 409 one that the settings use or that has identity pr
   expect((await store.call(deleteRealm, { ids: { id: full } })).code).toBe("realm_has_profiles");
 });
 
-test("404 for another store's realm, the same as for none (T30)", async () => {
+test("a realm › 404 for another store's realm, as for an unknown one (T30)", async () => {
   const foreign = (await settings(other)).realm_id;
   const answers = await Promise.all(
     [foreign, "01890000-0000-7000-8000-000000000000"].map((id) => store.call(getRealm, { ids: { id } })),
@@ -373,7 +373,7 @@ test("404 for another store's realm, the same as for none (T30)", async () => {
   expect(first).toEqual(second);
 });
 
-test("a list has the store's own realms only, and pages", async () => {
+test("the list has the store's own realms only, in pages", async () => {
   const { body } = await other.call(listRealms);
   expect(body.data.map((realm: { name: string }) => realm.name)).toEqual(["Customers"]);
   expect(body.data[0].links.self).toContain(body.data[0].id);

@@ -2,15 +2,15 @@ import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { getSignOnStatistics } from "../../src/contract/sign-ons.ts";
 import { deleteStore } from "../../src/delete-store.ts";
-import { createRecorder } from "../../src/sign-on-records/record.ts";
-import { addUpTallies } from "../../src/sign-on-records/statistics.ts";
+import { addUpTallies } from "../../src/sign-on-records/add-up-statistics.ts";
+import { Recorder } from "../../src/sign-on-records/recorder.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";
 import { createFederation, type Federation } from "../support/federation.ts";
 import { type HostileIdp, startHostileIdp } from "../support/hostile-idp.ts";
 import { insertCrowd } from "../support/many-rows.ts";
 
-/** How many sign-ons ended how, and why (wire 19). */
+/** Counts of sign-ons by outcome and reason (wire 19). */
 
 const DAY = 86_400_000;
 
@@ -52,7 +52,7 @@ describe.each(engines)("statistics of sign-ons on $name", (engine) => {
   }
   const outcomes = async (query = "") => (await entries(query)).map((entry) => entry.outcomes);
 
-  test("one entry for each step and identity provider with sign-ons, oldest first", async () => {
+  test("have one entry for each step and provider with sign-ons, oldest first", async () => {
     await f.redeem(await f.signOn());
     await f.redeem(await f.signOn());
     idp.hooks.claims = (claims) => ({ ...claims, aud: "another" });
@@ -98,7 +98,7 @@ describe.each(engines)("statistics of sign-ons on $name", (engine) => {
     expect((await other_store.call(getSignOnStatistics)).body.data).toEqual([]);
   });
 
-  test("`from` and `to` bound the steps; the step that `from` lies in is part, the one that begins at `to` is not", async () => {
+  test("`from` is rounded down to its step, and `to` is exclusive", async () => {
     await f.signOn();
     f.latchkey.clock.advance(120_000);
     await f.signOn();
@@ -114,7 +114,7 @@ describe.each(engines)("statistics of sign-ons on $name", (engine) => {
     });
   });
 
-  test("a sign-on counts once, under what has become of it: code_issued, then exchanged or expired", async () => {
+  test("count a sign-on once, under its last outcome", async () => {
     const signedOn = await f.signOn();
     await f.signOn();
     expect(await outcomes()).toEqual([{ code_issued: 2 }]);
@@ -126,8 +126,8 @@ describe.each(engines)("statistics of sign-ons on $name", (engine) => {
     ]);
   });
 
-  test("over all instances, whichever of them writes what becomes of a sign-on first", async () => {
-    const [one, other] = [createRecorder(f.latchkey), createRecorder(second)];
+  test("count a sign-on once, whichever instance writes its exchange first", async () => {
+    const [one, other] = [new Recorder(f.latchkey), new Recorder(second)];
     const heads = Array.from({ length: 60 }, (_, index) => ({
       id: `01890000-0000-7000-8000-${String(index).padStart(12, "0")}`,
       storeId: f.store.store.id,
@@ -141,7 +141,7 @@ describe.each(engines)("statistics of sign-ons on $name", (engine) => {
     const timings = { token: 20, identify: 4 };
     for (const head of heads) one.note({ ...head, outcome: "code_issued", reason: null, ...signed, timings });
     for (const head of heads) {
-      // What redeems knows only when that was, and not when the sign-on began.
+      // The redeeming instance knows the time of the exchange only, not the beginning of the sign-on.
       const later = { ...head, startedAt: head.startedAt + 65_000 };
       other.noteExchange({ ...later, outcome: "exchanged", reason: null, customerId: null });
     }
@@ -153,7 +153,7 @@ describe.each(engines)("statistics of sign-ons on $name", (engine) => {
     expect(await outcomes()).toEqual([{ exchanged: 60 }]);
   });
 
-  test("what several instances add up at the same time is added once", async () => {
+  test("add up tallies once when several instances do so at the same time", async () => {
     for (let i = 0; i < 5; i++) await f.signOn();
     await f.latchkey.app.tidy();
     const { storage } = f.latchkey;
@@ -170,7 +170,7 @@ describe.each(engines)("statistics of sign-ons on $name", (engine) => {
     expect(await outcomes()).toEqual([{ code_issued: 5, exchanged: 500 }]);
   });
 
-  test("records from before there were figures are counted, and none is forgotten before that", async () => {
+  test("count records from before there were statistics, before the records are forgotten", async () => {
     const { storage, clock } = f.latchkey;
     const crowd = {
       storeId: f.store.store.id,
@@ -197,7 +197,7 @@ describe.each(engines)("statistics of sign-ons on $name", (engine) => {
 
   test("are kept after their records: minutes for 8 days, hours for 100 and days for 1,100", async () => {
     const { storage, clock } = f.latchkey;
-    // A database whose clock is years behind would have nothing forgotten.
+    // The database's clock follows the test's clock, so that retention sees the time pass.
     Object.assign(storage, { ping: async () => ({ nowMs: clock.now(), otherInstances: 0 }) });
     await f.redeem(await f.signOn());
     const kept = async (days: number) => {
@@ -217,7 +217,7 @@ describe.each(engines)("statistics of sign-ons on $name", (engine) => {
     expect(await kept(3)).toEqual([0, 0, 0]);
   });
 
-  test("go with their store", async () => {
+  test("are deleted with their store", async () => {
     await f.signOn();
     await f.latchkey.app.tidy();
     await f.signOn();
@@ -228,7 +228,7 @@ describe.each(engines)("statistics of sign-ons on $name", (engine) => {
       expect(await db.selectFrom(table).selectAll().execute()).toEqual([]);
   });
 
-  test("1,000 steps are answered", async () => {
+  test("200 for 1,000 steps", async () => {
     expect((await ask("step=day&from=2023-04-08&to=2026-01-02")).status).toBe(200);
   });
 
@@ -238,7 +238,7 @@ describe.each(engines)("statistics of sign-ons on $name", (engine) => {
     ["step=minute&from=2025-12-01&to=2026-01-01", /44640 steps/, /`step=hour` or a shorter range/],
     ["from=2026-01-02&to=2026-01-01", /does not come before/, /Exchange them/],
     ["from=2026-01-01&to=2026-01-01", /does not come before/, /Exchange them/],
-  ])("422 for %s, which says what to change", async (query, what, remedy) => {
+  ])("422 for %s, with the remedy in the detail", async (query, what, remedy) => {
     const answer = await ask(query);
     expect([answer.status, answer.code]).toEqual([422, "statistics_range_unfit"]);
     expect(answer.body.errors[0].detail).toMatch(what);

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { dryRun } from "../../src/application-keys/dry-run.ts";
-import { readUsage } from "../../src/application-keys/usage.ts";
+import { readUsage } from "../../src/application-keys/store-usage.ts";
 import { createApplicationKey, deleteApplicationKey } from "../../src/contract/application-keys.ts";
 import { getAuthenticationSettings } from "../../src/contract/realms.ts";
 import { getStoreUsage } from "../../src/contract/store.ts";
 import { createLimiter } from "../../src/rate-limit/limiter.ts";
 import { createUseLog } from "../../src/rate-limit/use-log.ts";
-import { isUnavailable } from "../../src/storage/storage.ts";
+import { isUnavailable } from "../../src/storage/failures.ts";
 import { createTestApp, getToken, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";
 
-/** Who asked for what, second by second (wire 19). */
+/** Requests by key, second by second (wire 19). */
 
 let latchkey: TestApp;
 let store: TestStore;
@@ -42,7 +42,7 @@ async function ask(times: number, token?: string): Promise<number> {
   return refused;
 }
 
-test("shows for each second what was asked for and what was refused", async () => {
+test("the usage of a store › 200 with the requests and refusals of each second", async () => {
   const first = await ask(30);
   latchkey.clock.advance(3000);
   await ask(2);
@@ -54,7 +54,7 @@ test("shows for each second what was asked for and what was refused", async () =
   expect(latchkey.clock.now() - Date.parse(head.to)).toBeLessThanOrEqual(2000);
   expect([key.id, key.name, key.reserved_rate_limit]).toEqual([store.key.id, "First key", 0]);
   expect([key.asked.length, key.refused.length]).toEqual([60, 60]);
-  // What this question itself asked is too new to be shown.
+  // The request for the figures itself is too new to be in them.
   expect(key.asked.filter((figure) => figure > 0)).toEqual([30, 2]);
   expect(key.refused.filter((figure) => figure > 0)).toEqual([first]);
   expect(first).toBeGreaterThan(10);
@@ -63,7 +63,7 @@ test("shows for each second what was asked for and what was refused", async () =
 test.each([
   ["the log of use", (deps: Reading) => readUsage(deps, store.store.id, 60)],
   ["a dry run", (deps: Reading) => dryRun(deps, store.store.id, store.key.id, { name: "First key" })],
-])("%s reads for one at a time of a store, and refuses whom twenty are before", async (_, read) => {
+])("the usage of a store › %s is read once at a time per store; at most twenty wait", async (_, read) => {
   const { storage, clock, publicUrl } = latchkey;
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
   let [reading, most] = [0, 0];
@@ -78,7 +78,7 @@ test.each([
   };
   const deps = { publicUrl, storage, clock, useLog, limiter: createLimiter({ clock, useLog }) };
   const all = Promise.allSettled(Array.from({ length: 30 }, () => read(deps)));
-  // Whoever is refused is told at once, and not after those who wait.
+  // The refusal comes at once, before the waiting reads are done.
   const refused = await read(deps).catch((error) => error);
   expect(isUnavailable(refused)).toBe(true);
   open();
@@ -87,7 +87,7 @@ test.each([
   expect(most).toBe(1);
 });
 
-test("reaches back as far as was asked for, an hour at most, a minute unless it is said", async () => {
+test("the usage of a store › 200 for a minute by default, an hour at most", async () => {
   await ask(3);
   latchkey.clock.advance(100_000);
   expect((await usage()).keys).toEqual([]);
@@ -104,11 +104,11 @@ test.each([
   "seconds=0x10",
   "seconds=1e1",
   "seconds=",
-])("400 for %s", async (query) => {
+])("the usage of a store › 400 for %s", async (query) => {
   expect((await store.call(getStoreUsage, { query })).code).toBe("parameter_invalid");
 });
 
-test("a key with a reservation is shown although it is quiet; one that was deleted is not", async () => {
+test("the usage of a store › a quiet key with a reservation is listed; a deleted key is not", async () => {
   const make = async (name: string, reserved: number) =>
     (
       await store.call(createApplicationKey, {
@@ -128,14 +128,14 @@ test("a key with a reservation is shown although it is quiet; one that was delet
   expect(sum(keys[1]?.asked)).toBe(0);
 });
 
-test("nothing of another store is in it", async () => {
+test("the usage of a store › another store's keys are not listed", async () => {
   const other = await latchkey.createStore(10);
   await ask(5, await other.token("implicit"));
   latchkey.clock.advance(3000);
   expect((await usage()).keys.map(({ id }) => id)).not.toContain(other.key.id);
 });
 
-test("where there are more keys and seconds than can be shown, the rest is told together", async () => {
+test("the usage of a store › keys beyond the limit of the answer are summed up", async () => {
   const many = await latchkey.createStore(100_000);
   for (let i = 0; i < 30; i++) {
     const json = { data: { type: "application_key", name: `Key ${i}`, reserved_rate_limit: 1 } };

@@ -18,12 +18,12 @@ afterAll(() => latchkey.close());
 
 const put = (data: object) => store.call(updateStore, { json: { data: { type: "store", ...data } } });
 
-test("200 gets the caller's own store", async () => {
+test("a store › 200 with the caller's own store", async () => {
   const { body } = await store.call(getStore);
   expect(body.data).toMatchObject({ id: store.store.id, name: "Test store", rate_limit: 100 });
 });
 
-test("200 gets it by the id that the settings show; 404 for another store's, as for an unknown one", async () => {
+test("a store › 200 by the id in the settings; 404 for another store's, as for an unknown id", async () => {
   const settings = (await store.call(getStoreSettings)).body.data;
   const byId = (id: string) => store.call(getStoreById, { ids: { id } });
   expect((await byId(settings.id)).body).toEqual((await store.call(getStore)).body);
@@ -32,14 +32,14 @@ test("200 gets it by the id that the settings show; 404 for another store's, as 
     expect((await byId(id)).code).toBe("store_not_found");
 });
 
-test("200 changes the name or the limit and keeps the other", async () => {
+test("a store › 200 changes name or limit, and keeps the other", async () => {
   expect((await put({ name: "Renamed" })).body.data).toMatchObject({ name: "Renamed", rate_limit: 100 });
   const { body } = await put({ rate_limit: 80 });
   expect(body.data).toMatchObject({ name: "Renamed", rate_limit: 80, meta: { max_rate_limit: 100 } });
   expect(Date.parse(body.meta.effective_by) - latchkey.clock.now()).toBe(1000);
 });
 
-test("409 for a body that was read from another store, and nothing changes; the own, or an empty id, is fine", async () => {
+test("a store › 409 for another store's id in the body; the own id or an empty one is fine", async () => {
   const staging = await latchkey.createStore(100);
   const { data } = (await staging.call(getStore)).body;
   const { data: before } = (await store.call(getStore)).body;
@@ -48,7 +48,7 @@ test("409 for a body that was read from another store, and nothing changes; the 
   for (const id of [before.id, "", null]) expect((await put({ id })).status).toBe(200);
 });
 
-test("422 for a limit above the operator's ceiling, which is the limit at creation; and nothing changes", async () => {
+test("a store › 422 for a limit above the operator's ceiling, by default the limit at creation", async () => {
   const made = await latchkey.createStore(100);
   const change = (data: object) => made.call(updateStore, { json: { data: { type: "store", ...data } } });
   const answer = await change({ name: "Too large", rate_limit: 101 });
@@ -75,7 +75,7 @@ test.each([
   expect(body.data).toMatchObject({ rate_limit: rateLimit, meta: { max_rate_limit: maxRateLimit } });
 });
 
-test("the operator's ceiling is not put below the limit: what to do is said", async () => {
+test("the operator cannot set the ceiling below the limit", async () => {
   const made = await latchkey.createStore(100);
   for (const change of [{ max_rate_limit: 99 }, { rate_limit: 50, max_rate_limit: 49 }])
     await expect(updateStoreAsOperator(latchkey, byOperator(made.store.id), change)).rejects.toThrow(
@@ -83,7 +83,7 @@ test("the operator's ceiling is not put below the limit: what to do is said", as
     );
 });
 
-test("a store that the release before has made has its limit as ceiling, and keeps it when the limit is lowered", async () => {
+test("a store of the release before keeps its limit as ceiling when the limit is lowered", async () => {
   const made = await latchkey.createStore(100);
   await latchkey.storage.db
     .updateTable("stores")
@@ -94,7 +94,7 @@ test("a store that the release before has made has its limit as ceiling, and kee
   expect(body.data).toMatchObject({ rate_limit: 10, meta: { max_rate_limit: 100 } });
 });
 
-test("409 for a limit below what is reserved, with the figure, and nothing changes", async () => {
+test("a store › 409 for a limit below the reservations, with their sum", async () => {
   const data = { type: "application_key", name: "Reserving", reserved_rate_limit: 50 };
   await store.call(updateApplicationKey, { ids: { id: store.key.id }, json: { data } });
   const answer = await put({ name: "Too small", rate_limit: 49 });
@@ -104,6 +104,6 @@ test("409 for a limit below what is reserved, with the figure, and nothing chang
   expect((await put({ rate_limit: 50 })).status).toBe(200);
 });
 
-test.each([0, -1, 1.5, "100", null, 1_000_001])("400 for rate_limit %j", async (rateLimit) => {
+test.each([0, -1, 1.5, "100", null, 1_000_001])("a store › 400 for rate_limit %j", async (rateLimit) => {
   expect((await put({ rate_limit: rateLimit })).status).toBe(400);
 });

@@ -31,7 +31,7 @@ const read = async (keyId: string, by: TestStore = store) => {
   return body.data;
 };
 
-test("200 renames the key and sets its reserved rate limit (seed 4.5)", async () => {
+test("an update of an application key › 200 sets name and reserved rate limit (seed 4.5)", async () => {
   const key = await newKey();
   latchkey.clock.advance(5);
   const { status, body } = await put(key.id, {
@@ -52,13 +52,13 @@ test("200 renames the key and sets its reserved rate limit (seed 4.5)", async ()
   expect(await read(key.id)).toEqual(body.data);
 });
 
-test("200 keeps the reservation when the body has none (seed 4.5)", async () => {
+test("an update of an application key › 200 keeps the reservation when the body has none (seed 4.5)", async () => {
   const key = await newKey(7);
   const { body } = await put(key.id, { type: "application_key", name: "Renamed" });
   expect(body.data).toMatchObject({ name: "Renamed", reserved_rate_limit: 7 });
 });
 
-test("200 takes 0 as a reservation, and gives the rest back to the store", async () => {
+test("an update of an application key › 200 for a reservation of 0, which returns the rest to the store", async () => {
   const key = await newKey(3);
   expect((await put(key.id, { type: "application_key", name: "n", reserved_rate_limit: 0 })).status).toBe(
     200,
@@ -66,13 +66,13 @@ test("200 takes 0 as a reservation, and gives the rest back to the store", async
   expect((await read(key.id)).reserved_rate_limit).toBe(0);
 });
 
-test("200 says by when the new reservation is in force everywhere: within a second", async () => {
+test("an update of an application key › 200 with the time by which the reservation holds everywhere: within a second", async () => {
   const key = await newKey();
   const { body } = await put(key.id, { type: "application_key", name: "n", reserved_rate_limit: 1 });
   expect(Date.parse(body.meta.effective_by) - latchkey.clock.now()).toBe(1000);
 });
 
-test("200 lets updated_at grow with every change, even when the clock goes back (I8)", async () => {
+test("updated_at grows with every change, even when the clock goes back (I8)", async () => {
   const key = await newKey();
   const first = (await put(key.id, { type: "application_key", name: "a" })).body.data.meta.timestamps
     .updated_at;
@@ -83,7 +83,7 @@ test("200 lets updated_at grow with every change, even when the clock goes back 
   expect(second > first).toBe(true);
 });
 
-test("200 ignores members that are read-only or unknown (wire 1)", async () => {
+test("an update of an application key › 200 ignores read-only and unknown members (wire 1)", async () => {
   const key = await newKey();
   const { status, body } = await put(key.id, {
     id: "",
@@ -100,7 +100,7 @@ test("200 ignores members that are read-only or unknown (wire 1)", async () => {
   expect(body.data.meta.timestamps.created_at).toBe(key.meta.timestamps.created_at);
 });
 
-test("200 takes the key's own id in the body; 409 any other, and changes nothing (T33)", async () => {
+test("an update of an application key › 200 with the key's own id in the body; 409 for any other (T33)", async () => {
   const key = await newKey();
   expect((await put(key.id, { id: key.id, type: "application_key", name: "same" })).status).toBe(200);
   const before = await read(key.id);
@@ -129,7 +129,7 @@ test.each([
   ["a number as name", { type: "application_key", name: 7 }, "/data/name", "member_invalid"],
   ["null as name", { type: "application_key", name: null }, "/data/name", "member_invalid"],
 ])(
-  "400 for %s, with a pointer to it, and nothing changes (T33, seed 4.5)",
+  "an update of an application key › 400 for %s, with a pointer (T33, seed 4.5)",
   async (_, data, pointer, code) => {
     const key = await newKey(2);
     const before = await read(key.id);
@@ -142,7 +142,7 @@ test.each([
 );
 
 test.each([[-1], [1.5], ["10"], [1e9], [null], [true], [2 ** 53], [[]], [{}]])(
-  "400 for reserved_rate_limit %j: nothing is coerced, nothing changes (T43)",
+  "an update of an application key › 400 for reserved_rate_limit %j: values are not coerced (T43)",
   async (reserved) => {
     const key = await newKey(2);
     const before = await read(key.id);
@@ -157,16 +157,19 @@ test.each([
   [1e20, "`reserved_rate_limit`: expected at most 1000000."],
   [-1e20, "`reserved_rate_limit`: expected at least 0."],
   [1.5, "`reserved_rate_limit`: expected a value of type integer."],
-])("400 for reserved_rate_limit %j is one fault, with our own bound", async (reserved, detail) => {
-  const { body } = await put(store.key.id, {
-    type: "application_key",
-    name: "n",
-    reserved_rate_limit: reserved,
-  });
-  expect(body.errors.map((error: { detail: string }) => error.detail)).toEqual([detail]);
-});
+])(
+  "an update of an application key › 400 for reserved_rate_limit %j with one error and the bound",
+  async (reserved, detail) => {
+    const { body } = await put(store.key.id, {
+      type: "application_key",
+      name: "n",
+      reserved_rate_limit: reserved,
+    });
+    expect(body.errors.map((error: { detail: string }) => error.detail)).toEqual([detail]);
+  },
+);
 
-test("400 lists all faults at once", async () => {
+test("an update of an application key › 400 with all faults at once", async () => {
   const { body } = await put(store.key.id, { type: "x", name: "", reserved_rate_limit: -1 });
   expect(body.errors.map((error: { source: { pointer: string } }) => error.source.pointer).sort()).toEqual([
     "/data/name",
@@ -175,7 +178,7 @@ test("400 lists all faults at once", async () => {
   ]);
 });
 
-test("400 never says back what was sent", async () => {
+test("an update of an application key › 400 never repeats the sent value", async () => {
   const { body } = await put(store.key.id, {
     type: "<script>marker",
     name: "marker\u0007",
@@ -184,7 +187,7 @@ test("400 never says back what was sent", async () => {
   expect(JSON.stringify(body)).not.toContain("marker");
 });
 
-test("404 for a key that is not there, and the same for another store's, which stays as it is (T31)", async () => {
+test("an update of an application key › 404 for an unknown key, and for another store's, which stays (T31)", async () => {
   const before = await read(other.key.id, other);
   const data = { type: "application_key", name: "taken", reserved_rate_limit: 1 };
   const foreign = await put(other.key.id, data);
@@ -196,7 +199,7 @@ test("404 for a key that is not there, and the same for another store's, which s
   expect(await read(other.key.id, other)).toEqual(before);
 });
 
-test("409 when all reservations together would exceed the store's limit, with the figures, and nothing changes", async () => {
+test("an update of an application key › 409 when all reservations would exceed the store's limit, with the figures", async () => {
   const small = await latchkey.createStore(100);
   await put(small.key.id, { type: "application_key", name: "first", reserved_rate_limit: 70 }, small);
   const { body } = await small.call(createApplicationKey, {

@@ -14,7 +14,7 @@ import { call } from "../support/call.ts";
 import { createFederation, type Federation, newPkce, SHOP } from "../support/federation.ts";
 import { until } from "../support/until.ts";
 
-/** What others do must not touch whom it does not concern: other realms, other stores, strangers with made-up codes. */
+/** Sign-ons do not touch other realms, stores or customers; strangers with forged codes do not disturb shoppers. */
 
 let f: Federation;
 beforeEach(async () => {
@@ -25,7 +25,7 @@ afterEach(() => f.close());
 const customerOf = async (parameters: Record<string, string> = {}) =>
   (await f.redeem(await f.signOn({ parameters }))).body.data.customer_id;
 
-/** Another realm of the store, at the same provider. Says who somebody who comes through it is here. */
+/** Adds a realm at the same provider, and returns a sign-on there that gives the id of the customer. */
 async function newOtherRealm(settings: object = {}): Promise<() => Promise<string>> {
   const made = await f.store.call(createRealm, {
     json: { data: { type: "authentication-realm", name: "Lax", redirect_uris: [SHOP], ...settings } },
@@ -54,14 +54,14 @@ async function newOtherRealm(settings: object = {}): Promise<() => Promise<strin
   };
 }
 
-describe("an address that a provider of another realm calls proven", () => {
-  test("links nobody here: only the back office and providers of the same realm are believed (A02, A03)", async () => {
+describe("an e-mail that a provider of another realm calls verified", () => {
+  test("links no customer: the back office and providers of the same realm are believed (A02, A03)", async () => {
     const attacker = await (await newOtherRealm())();
     await f.changeRealm({ duplicate_email_policy: "api_only" });
     expect(await customerOf()).not.toBe(attacker);
   });
 
-  test("nor at a later sign-on of a customer with a password, whose address and proof stay the back office's", async () => {
+  test("changes no customer with a password: the back office's e-mail and verification stay", async () => {
     const email = "mallory@shop.example";
     const data = {
       type: "customer",
@@ -84,7 +84,7 @@ describe("an address that a provider of another realm calls proven", () => {
     expect(await customerOf()).not.toBe(mallory);
   });
 
-  test("one of the same realm is: the second provider's person is the first one's customer", async () => {
+  test("links a customer when the provider belongs to the same realm", async () => {
     await f.changeRealm({ duplicate_email_policy: "api_only" });
     const first = await customerOf();
     const second = await f.addProfile({ name: "Second" });
@@ -96,7 +96,7 @@ describe("a provider that is down", () => {
   const isDead = (_: unknown, response: ServerResponse) => void response.writeHead(503).end();
   const check = async (id: string) => f.store.call(checkProfile, { ids: { realm: f.realmId, id } });
 
-  test("is asked when a shopper wants it and it has rested, whoever else waits for a probe", async () => {
+  test("gets requests again for a shopper after five seconds", async () => {
     await f.signOn();
     f.idp.hooks.answer = { "/.well-known/openid-configuration": isDead };
     for (let failures = 0; failures < 5; failures++) await check(f.profileId);
@@ -107,7 +107,7 @@ describe("a provider that is down", () => {
     await until(async () => (await f.signOn()).code !== "");
   });
 
-  test("is not asked for ever when it is not enabled: nobody signs on through it", async () => {
+  test("is not probed for a disabled profile", async () => {
     f.idp.hooks.answer = { "/dead/.well-known/openid-configuration": isDead };
     const discovery_url = `${f.idp.origin}/dead/.well-known/openid-configuration`;
     const dead = await f.addProfile({ name: "Dead", enabled: false, discovery_url });
@@ -122,7 +122,7 @@ describe("a provider that is down", () => {
   });
 });
 
-test("made-up codes leave few records, and what a provider signed always one (A76)", async () => {
+test("forged codes leave at most 21 records; a signed ID token always leaves one (A76)", async () => {
   for (let i = 0; i < 60; i++) {
     const browser = { cookie: undefined };
     const begun = await f.begin(browser);
@@ -135,25 +135,25 @@ test("made-up codes leave few records, and what a provider signed always one (A7
   expect((await f.recordOf(reference)).reason).toBe("id_token.aud");
 });
 
-describe("a forged logout token does not use up the look at new keys that a sign-on needs (T42), where it", () => {
-  /** The signature is that of something else. */
+describe("a forged logout token leaves the next sign-on its own read of new keys (T42)", () => {
+  /** A token of the provider with the signature of another token. */
   const withWrongSignature = (): string => {
     const [header, payload] = f.idp.signToken({ iss: f.idp.issuer }).split(".");
     return `${header}.${payload}.${f.idp.signToken({}).split(".")[2]}`;
   };
 
   test.each<[string, () => string]>([
-    ["names a key that nobody has", () => f.idp.signToken({ iss: f.idp.issuer }, { kid: "nobody's" })],
-    ["names a key that there is", withWrongSignature],
+    ["names an unknown key", () => f.idp.signToken({ iss: f.idp.issuer }, { kid: "unknown" })],
+    ["names a current key", withWrongSignature],
     [
-      "names a key that there was",
+      "names a former key",
       () => {
         const forged = withWrongSignature();
         f.idp.rotateKey();
         return forged;
       },
     ],
-  ])("%s", async (_, forge) => {
+  ])("when the token %s", async (_, forge) => {
     await f.signOn();
     f.latchkey.clock.advance(20_000);
     const ids = { store: f.store.store.id, realm: f.realmId, profile: f.profileId };
@@ -163,7 +163,7 @@ describe("a forged logout token does not use up the look at new keys that a sign
   });
 });
 
-test("a profile that was pointed at another provider meanwhile does not finish what the first one began (R79)", async () => {
+test("a sign-on › 303 access_denied when the profile was moved to another provider during the sign-on (R79)", async () => {
   const browser = { cookie: undefined };
   const begun = await f.begin(browser);
   const back = f.idp.signIn(begun.headers.get("location") ?? "");
@@ -178,20 +178,20 @@ test("a profile that was pointed at another provider meanwhile does not finish w
   expect(f.idp.asked("/token")).toBe(asked);
 });
 
-test("prompt=none without a profile, where there are several: interaction_required, and no page", async () => {
+test("a sign-on › 303 interaction_required for prompt=none without a profile, when the realm has several", async () => {
   await f.addProfile({ name: "Second" });
   const answer = await f.begin({ cookie: undefined }, { profile: undefined, prompt: "none" });
   expect(answer.headers.get("location")).toContain("error=interaction_required");
 });
 
-test("how many people a deleted profile had is told to the back office alone", async () => {
+test("only the back office sees the identities of deleted profiles", async () => {
   const ids = { realm: f.realmId, id: f.profileId };
   expect((await f.store.call(getProfile, { ids })).body.data.meta).toHaveProperty("adoptable");
   const public_ = await call(f.latchkey.app, getProfile, { ids, token: f.implicit });
   expect(public_.body.data.meta).not.toHaveProperty("adoptable");
 });
 
-test("422 for the direct flow with a provider that does not list PKCE: nobody would look at the verifier", async () => {
+test("a profile › 422 for the direct flow when the provider does not list PKCE: the verifier would not be checked", async () => {
   await f.store.call(updateAuthenticationSettings, {
     json: { data: { type: "customer-authentication-settings", client_id: f.idp.clientId } },
   });
@@ -217,7 +217,7 @@ test("422 for the direct flow with a provider that does not list PKCE: nobody wo
   const change = (members: object) =>
     f.store.call(updateProfile, { ids, json: { data: { type: "oidc-profile", ...members } } });
 
-  // What it says meanwhile, when somebody looks again.
+  // The changed document is found when the profile is enabled again.
   f.idp.hooks.discovery = ({ code_challenge_methods_supported: _, ...document }) => ({
     ...document,
     issuer: `${f.idp.origin}/`,
@@ -231,7 +231,7 @@ test("422 for the direct flow with a provider that does not list PKCE: nobody wo
   expect((await change({ enabled: true })).code).toBe("direct_pkce_missing");
 });
 
-test("what a provider said of somebody is gone as soon as the code is over", async () => {
+test("the identity of an attempt is deleted when its code expires", async () => {
   await f.signOn();
   f.latchkey.clock.advance(61_000);
   await f.latchkey.app.tidy();
@@ -239,7 +239,7 @@ test("what a provider said of somebody is gone as soon as the code is over", asy
   expect(rows).toEqual([{ identity: null }]);
 });
 
-test("one chore that fails keeps no other from being done", async () => {
+test("a chore that fails does not stop the others", async () => {
   await f.signOn();
   f.latchkey.clock.advance(2 * 3_600_000);
   await f.latchkey.storage.db.schema.dropTable("idempotent_answers").execute();
@@ -249,7 +249,7 @@ test("one chore that fails keeps no other from being done", async () => {
   expect(await f.latchkey.storage.db.selectFrom("sign_on_attempts").selectAll().execute()).toEqual([]);
 });
 
-test("a customer whose address the back office has proven is linked to in every realm with api_only", async () => {
+test("a customer whose e-mail the back office has verified is linked in every realm with api_only", async () => {
   const made = await f.store.call(createCustomer, {
     json: { data: { type: "customer", name: "Ada", email: "ada@shop.example", email_verified: true } },
   });
@@ -257,7 +257,7 @@ test("a customer whose address the back office has proven is linked to in every 
   expect(await customerOf()).toBe(made.body.data.id);
 });
 
-test("a name that looks like somebody's e-mail is a name: nobody is found by it (A07)", async () => {
+test("a name that looks like an e-mail is never matched with an e-mail (A07)", async () => {
   await f.store.call(createCustomer, {
     json: {
       data: { type: "customer", name: "ada@shop.example", email: "eve@evil.example", email_verified: true },
@@ -267,7 +267,7 @@ test("a name that looks like somebody's e-mail is a name: nobody is found by it 
   expect((await f.signOn()).code).not.toBe("");
 });
 
-test("what a storefront sends as state goes into the seal as it is, and opens nothing by itself (A35)", async () => {
+test("a sealed state that a storefront sends as its own state is not opened (A35)", async () => {
   const first = await f.begin({ cookie: undefined });
   const sealed = new URL(first.headers.get("location") ?? "").searchParams.get("state") ?? "";
   const browser = { cookie: undefined };

@@ -5,7 +5,7 @@ import { approveDrift, checkProfile, getProfile } from "../../src/contract/oidc-
 import { createFederation, type Federation } from "../support/federation.ts";
 import { ADA, type HostileIdp, startHostileIdp } from "../support/hostile-idp.ts";
 
-/** An administrator examines a provider: the answer says what waits, and what sign-ons have shown. */
+/** An administrator checks a provider: the answer has the pending change, and the evidence of sign-ons. */
 
 let idp: HostileIdp;
 let second: HostileIdp;
@@ -41,7 +41,7 @@ const changeIssuer = () => {
 };
 
 describe("an endpoint on another host", () => {
-  test("waits for approval as if a refresh had found it, and the answer names it beside requirements that are all met", async () => {
+  test("is a pending change in the answer and the profile; all requirements are met", async () => {
     moveTokenEndpoint();
     const report = await check();
     const missed = report.checks.filter(({ status }: { status: string }) => status === "not_met");
@@ -57,7 +57,7 @@ describe("an endpoint on another host", () => {
     expect(second.asked("/token")).toBe(0);
   });
 
-  test("is the change that an approval takes, and is told once, however many checks find it", async () => {
+  test("is what an approval takes, and notes one event for any number of checks", async () => {
     moveTokenEndpoint();
     const [first, again] = [await check(), await check()];
     expect(again.meta).toEqual(first.meta);
@@ -69,7 +69,7 @@ describe("an endpoint on another host", () => {
     expect(warnings.join()).not.toContain("has changed");
   });
 
-  test("no longer waits when the checks find the approved one again", async () => {
+  test("is no longer pending when a check finds the approved document again", async () => {
     moveTokenEndpoint();
     await check();
     idp.hooks = {};
@@ -79,7 +79,7 @@ describe("an endpoint on another host", () => {
 });
 
 describe("another issuer", () => {
-  test("is named by R1, by the answer's meta and by the profile, with the time of when it was found", async () => {
+  test("shows in R1, in the answer's meta and on the profile, with the time it was found", async () => {
     changeIssuer();
     const report = await check();
     expect(report.checks[0]).toMatchObject({ id: "R1", status: "not_met" });
@@ -96,7 +96,7 @@ describe("another issuer", () => {
     expect((await check()).meta.issuer_found).toBeNull();
   });
 
-  test("is no longer named once its document is the one that waits for approval", async () => {
+  test("no longer shows once the provider's document is the pending one", async () => {
     moveTokenEndpoint();
     const { pending_change } = (await check()).meta;
     changeIssuer();
@@ -106,7 +106,7 @@ describe("another issuer", () => {
   });
 });
 
-test("a provider whose document cannot be read changes nothing of what waits", async () => {
+test("an unreadable document keeps the pending change", async () => {
   moveTokenEndpoint();
   const { pending_change } = (await check()).meta;
   idp.hooks.answer = {
@@ -115,7 +115,7 @@ test("a provider whose document cannot be read changes nothing of what waits", a
   expect((await check()).meta).toEqual({ pending_change, issuer_found: null });
 });
 
-describe("R1 after a sign-on that was refused", () => {
+describe("R1 after a refused sign-on", () => {
   const refused = async () => {
     f.latchkey.clock.advance(1000);
     const record = await f.recordOf((await f.signOn()).reference);
@@ -130,7 +130,7 @@ describe("R1 after a sign-on that was refused", () => {
     f.latchkey.clock.advance(1000);
   };
 
-  test("for its algorithm is not met, with both sides, until a sign-on works", async () => {
+  test("for its algorithm is not met, with both algorithms, until a sign-on works", async () => {
     await works();
     expect(await statusOf("R1")).toMatchObject({ status: "met" });
     const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
@@ -172,7 +172,7 @@ describe("R1 after a sign-on that was refused", () => {
     expect(await statusOf("R1")).toMatchObject({ status: "not_met", remedy: expect.stringMatching(/./) });
   });
 
-  test("does not hide that another requirement was missed before", async () => {
+  test("does not hide another requirement that was missed before", async () => {
     idp.person = { sub: ADA.sub };
     expect((await refused()).reason).toBe("claims.email_missing");
     idp.hooks.header = { kid: "unknown" };

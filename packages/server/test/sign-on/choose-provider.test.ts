@@ -4,8 +4,9 @@ import { authorize, authorizeByForm } from "../../src/contract/sign-on.ts";
 import { type Answer, call } from "../support/call.ts";
 import { type Browser, createFederation, type Federation, newPkce, SHOP } from "../support/federation.ts";
 import { type HostileIdp, startHostileIdp } from "../support/hostile-idp.ts";
+import { locationOf, newBrowser } from "../support/redirects.ts";
 
-/** A realm with several identity providers, and a request that names none: the shopper chooses on a page. */
+/** The page of providers: for a realm with several profiles, and a request that names none. */
 
 let idp: HostileIdp;
 let f: Federation;
@@ -21,12 +22,10 @@ afterEach(() => f.close());
 
 type Changes = Record<string, string | undefined>;
 
-const nobody = (): Browser => ({ cookie: undefined });
 const ids = () => ({ store: f.store.store.id, realm: f.realmId });
-const choose = (changes: Changes = {}, browser = nobody()) =>
+const choose = (changes: Changes = {}, browser = newBrowser()) =>
   f.begin(browser, { profile: undefined, ...changes });
-const locationOf = (answer: Answer) => answer.headers.get("location") ?? "";
-const toldBy = (answer: Answer) => Object.fromEntries(new URL(locationOf(answer)).searchParams);
+const parametersOf = (answer: Answer) => Object.fromEntries(new URL(locationOf(answer)).searchParams);
 
 const decode = (html: string) =>
   html
@@ -42,7 +41,7 @@ const buttonsOf = ({ body }: Answer) =>
   );
 const labelsOf = (answer: Answer) => buttonsOf(answer).map(({ label }) => label);
 
-/** As a browser presses a button: the form's own address with its query, and the button in the body. */
+/** Presses a button of the page: the form's action with its query, and the button in the body. */
 async function press(action: string, profile: string, browser: Browser): Promise<Answer> {
   const query = action.slice(action.indexOf("?") + 1);
   const answer = await call(f.latchkey.app, authorizeByForm, { ids: ids(), query, form: { profile } });
@@ -50,7 +49,7 @@ async function press(action: string, profile: string, browser: Browser): Promise
   return answer;
 }
 
-test("names are text, never markup (A73)", async () => {
+test("names on the page of providers are text, never markup (A73)", async () => {
   const names = ['<b>"x"</b>', "<script>alert(1)</script>", "A & B's", "&lt;already&gt;"];
   for (const name of names) await f.addProfile({ name });
   const answer = await choose();
@@ -60,9 +59,9 @@ test("names are text, never markup (A73)", async () => {
   expect(answer.body).not.toMatch(/<b>|<script/);
 });
 
-test("each button sends the whole request to its own provider, to the letter", async () => {
+test("each button sends the whole request unchanged to its provider", async () => {
   const second = await f.addProfile({ name: "Second" });
-  // A form's field would make \r\n of each line break.
+  // A hidden form field would turn each line break into \r\n.
   const state = `<"'&>\n\r\t ${"ü".repeat(10)}`;
   const pkce = newPkce();
   const answer = await choose({ state, prompt: "login", code_challenge: pkce.challenge });
@@ -70,20 +69,20 @@ test("each button sends the whole request to its own provider, to the letter", a
   expect(labelsOf(answer)).toEqual(["Hostile", "Second"]);
   expect(actionOf(answer).startsWith(`${f.issuer}/authorize?`)).toBe(true);
   for (const [index, { profile }] of buttonsOf(answer).entries()) {
-    const browser = nobody();
+    const browser = newBrowser();
     const begun = await press(actionOf(answer), profile, browser);
-    const sent = toldBy(begun);
+    const sent = parametersOf(begun);
     expect(sent.redirect_uri).toBe(`${f.issuer}/profiles/${[f.profileId, second][index]}/callback`);
     expect(sent.prompt).toBe("login");
     const back = await f.comeBack(browser, idp.signIn(locationOf(begun)));
-    expect(toldBy(back)).toMatchObject({ state, code: expect.stringMatching(/^lkac_/) });
+    expect(parametersOf(back)).toMatchObject({ state, code: expect.stringMatching(/^lkac_/) });
     expect(locationOf(back).startsWith(`${SHOP}?`)).toBe(true);
-    const { code = "" } = toldBy(back);
+    const { code = "" } = parametersOf(back);
     expect((await f.redeem({ code, pkce })).status).toBe(200);
   }
 });
 
-test("only what can be used is offered", async () => {
+test("the page has enabled, brokered profiles only", async () => {
   await f.addProfile({ name: "Off", enabled: false });
   await f.addProfile({ name: "Direct", flow: "direct", client_id: "customers" });
   expect(locationOf(await choose()).startsWith(`${idp.origin}/authorize?`)).toBe(true);
@@ -91,7 +90,7 @@ test("only what can be used is offered", async () => {
   expect(labelsOf(await choose())).toEqual(["Hostile", "Second"]);
 });
 
-test("one that is down says so, and nobody is sent there", async () => {
+test("a provider that is down is marked; its button leads back with temporarily_unavailable", async () => {
   idp.hooks.answer = { "/.well-known/openid-configuration": (_, r) => void r.writeHead(500).end() };
   for (let failure = 0; failure < 5; failure++)
     await f.store.call(checkProfile, { ids: { realm: f.realmId, id: f.profileId } });
@@ -100,25 +99,28 @@ test("one that is down says so, and nobody is sent there", async () => {
   const answer = await choose();
   expect(labelsOf(answer).map((label) => label.includes("Not responding"))).toEqual([true, false]);
   const [down] = buttonsOf(answer);
-  const pressed = await press(actionOf(answer), down?.profile ?? "", nobody());
-  expect(toldBy(pressed)).toMatchObject({ error: "temporarily_unavailable", reason: "idp_unavailable" });
+  const pressed = await press(actionOf(answer), down?.profile ?? "", newBrowser());
+  expect(parametersOf(pressed)).toMatchObject({
+    error: "temporarily_unavailable",
+    reason: "idp_unavailable",
+  });
 });
 
-test("a bad request is told to the storefront before anybody has chosen", async () => {
+test("a faulty request is refused before the page is shown", async () => {
   await f.addProfile({ name: "Second" });
-  expect(toldBy(await choose({ response_type: "token" }))).toMatchObject({
+  expect(parametersOf(await choose({ response_type: "token" }))).toMatchObject({
     reason: "response_type_unsupported",
   });
 });
 
-test("303 state_missing for a request by POST that no address can hold", async () => {
+test("the page of providers › 303 state_missing for a POST whose request does not fit into a URL", async () => {
   await f.addProfile({ name: "Second" });
   const form = f.parameters({ profile: undefined, state: "ü".repeat(1400) });
   const answer = await call(f.latchkey.app, authorizeByForm, { ids: ids(), form });
-  expect(toldBy(answer)).toMatchObject({ error: "invalid_request", reason: "state_missing" });
+  expect(parametersOf(answer)).toMatchObject({ error: "invalid_request", reason: "state_missing" });
 });
 
-test("nothing is loaded, nothing leads elsewhere, and nothing of the query is outside of the form (R15)", async () => {
+test("the page loads nothing, links nowhere, and has the query inside the form's action only (R15)", async () => {
   await f.addProfile({ name: "Second" });
   const query = `${new URLSearchParams(f.parameters({ profile: undefined }))}&"><evil>=1&'onclick='evil`;
   const { body } = await call(f.latchkey.app, authorize, { ids: ids(), query });
@@ -130,7 +132,7 @@ test("nothing is loaded, nothing leads elsewhere, and nothing of the query is ou
   expect(body.replaceAll(/action="[^"]*"/g, "")).not.toContain("evil");
 });
 
-test("the form may lead to any address by https, and by http only to the realm's providers and the shop", async () => {
+test("form-action allows https, and http for the realm's providers and the shop only", async () => {
   const formActionOf = (answer: Answer) =>
     /form-action ([^;]*)/.exec(answer.headers.get("content-security-policy") ?? "")?.[1];
   const local = "http://localhost:3000/cb";

@@ -8,7 +8,7 @@ import { call } from "../support/call.ts";
 import { createFederation, type Federation, newPkce, SHOP } from "../support/federation.ts";
 import { ADA } from "../support/hostile-idp.ts";
 
-/** `flow: "direct"`: the storefront sends the shopper to the identity provider itself, and brings its code (seed 4.3). */
+/** `flow: "direct"`: the storefront sends the shopper to the provider, and brings the provider's code (seed 4.3). */
 
 let f: Federation;
 let directId: string;
@@ -29,7 +29,7 @@ const change = (data: object, id = f.profileId) =>
     json: { data: { type: "oidc-profile", ...data } },
   });
 
-/** What a storefront does with the profile's link: append its parameters with `&`. */
+/** The storefront appends its parameters to the profile's link with `&`. */
 async function signOnDirectly(redirectUri = SHOP) {
   const { body } = await f.store.call(getProfile, { ids: { realm: f.realmId, id: directId } });
   const pkce = newPkce();
@@ -46,7 +46,7 @@ async function signOnDirectly(redirectUri = SHOP) {
   return { pkce, code: back.searchParams.get("code") ?? "" };
 }
 
-test("200: the identity provider's own code is redeemed there, and gives a customer token like any other", async () => {
+test("the direct flow › 200 for the provider's own code: the service redeems it, and answers with a customer token", async () => {
   const answer = await f.redeem(await signOnDirectly());
   expect(answer.status).toBe(200);
   const [record] = await f.records();
@@ -58,20 +58,20 @@ test("200: the identity provider's own code is redeemed there, and gives a custo
   expect(record.checks.map(({ check }: { check: string }) => check)).toContain("id_token.aud");
 });
 
-test("the record has the browser that brought the code, in words", async () => {
+test("the direct flow › the record has browser and system of the request", async () => {
   const phone =
     "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1";
   await f.redeem(await signOnDirectly(), {}, { headers: { "user-agent": phone } });
   expect(await f.records()).toMatchObject([{ browser: "Safari 17", operating_system: "iOS 17" }]);
 });
 
-test("the same person is the same customer the next time", async () => {
+test("the direct flow › the same person is the same customer the next time", async () => {
   const first = await f.redeem(await signOnDirectly());
   const second = await f.redeem(await signOnDirectly());
   expect(second.body.data.customer_id).toBe(first.body.data.customer_id);
 });
 
-test("400 for a second use: the identity provider is not asked again", async () => {
+test("the direct flow › 400 for a second use; the provider gets no second request", async () => {
   const signedOn = await signOnDirectly();
   await f.redeem(signedOn);
   const asked = f.idp.asked("/token");
@@ -79,14 +79,14 @@ test("400 for a second use: the identity provider is not asked again", async () 
   expect(f.idp.asked("/token")).toBe(asked);
 });
 
-test("twenty at once: one token", async () => {
+test("a code that is sent twenty times at once gives one token", async () => {
   const signedOn = await signOnDirectly();
   const answers = await Promise.all(Array.from({ length: 20 }, () => f.redeem(signedOn)));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   expect(f.idp.asked("/token")).toBe(1);
 });
 
-test("the same answer again for the same Idempotency-Key", async () => {
+test("the direct flow › 200 with the same answer for the same Idempotency-Key", async () => {
   const signedOn = await signOnDirectly();
   const headers = { "idempotency-key": "once-and-for-all" };
   const first = await f.redeem(signedOn, {}, { headers });
@@ -94,7 +94,7 @@ test("the same answer again for the same Idempotency-Key", async () => {
   expect([second.status, second.body]).toEqual([200, first.body]);
 });
 
-test("twins with one Idempotency-Key, at once, get the same answer (wire 8)", async () => {
+test("the direct flow › three at once with one Idempotency-Key get the same answer (wire 8)", async () => {
   const signedOn = await signOnDirectly();
   const headers = { "idempotency-key": "twins" };
   const answers = await Promise.all([1, 2, 3].map(() => f.redeem(signedOn, {}, { headers })));
@@ -104,8 +104,8 @@ test("twins with one Idempotency-Key, at once, get the same answer (wire 8)", as
 
 test.each([
   ["with another verifier", 0, () => ({ oauth_code_verifier: newPkce().verifier })],
-  ["half a minute later", 31_000, () => ({})],
-])("a second use %s takes back what the first one gave (wire 8)", async (_, laterMs, changes) => {
+  ["after 31 seconds", 31_000, () => ({})],
+])("the direct flow › a second use %s revokes the first token (wire 8)", async (_, laterMs, changes) => {
   const signedOn = await signOnDirectly();
   await f.redeem(signedOn);
   f.latchkey.clock.advance(laterMs);
@@ -113,7 +113,7 @@ test.each([
   expect(await f.latchkey.storage.db.selectFrom("customer_tokens").select("id").execute()).toEqual([]);
 });
 
-test("400 when the verifier does not fit: the identity provider says so, and the code is void", async () => {
+test("the direct flow › 400 when the provider refuses the verifier; the code is void", async () => {
   const signedOn = await signOnDirectly();
   const wrong = await f.redeem({ ...signedOn, pkce: newPkce() });
   expect([wrong.status, wrong.code]).toEqual([400, "code_invalid"]);
@@ -121,7 +121,7 @@ test("400 when the verifier does not fit: the identity provider says so, and the
   expect((await f.redeem(signedOn)).status).toBe(400);
 });
 
-test("400 when the provider ends the session while it is asked: no token is made, and none can be had for the code again (N116)", async () => {
+test("the direct flow › 400 when the provider ends the session during the token request; the code is void (N116)", async () => {
   const signedOn = await signOnDirectly();
   const now = Math.floor(f.latchkey.clock.now() / 1000);
   const logoutToken = f.idp.signToken({
@@ -147,14 +147,14 @@ test("400 when the provider ends the session while it is asked: no token is made
   expect(await f.latchkey.storage.db.selectFrom("customer_tokens").selectAll().execute()).toEqual([]);
 });
 
-test("400 for a redirect URI that the realm does not have; the code is not touched", async () => {
+test("the direct flow › 400 for an unregistered redirect URI; the code still works", async () => {
   const signedOn = await signOnDirectly();
   const wrong = await f.redeem(signedOn, { oauth_redirect_uri: "https://evil.example/" });
   expect([wrong.status, wrong.code]).toEqual([400, "redirect_uri_mismatch"]);
   expect((await f.redeem(signedOn)).status).toBe(200);
 });
 
-test("400 with the reason when an ID token is refused, and a record that says why", async () => {
+test("the direct flow › 400 with the reason for a bad ID token, in answer and record", async () => {
   f.idp.hooks.claims = (claims) => ({ ...claims, aud: [f.idp.clientId, "stranger"] });
   const answer = await f.redeem(await signOnDirectly());
   expect([answer.status, answer.code]).toEqual([400, "sign_on_refused"]);
@@ -164,10 +164,10 @@ test("400 with the reason when an ID token is refused, and a record that says wh
 });
 
 test.each([
-  ["is away", 502],
-  ["is asked too often", 429],
+  ["answers 502", 502],
+  ["answers 429", 429],
 ])(
-  "503 with Retry-After and a reference while the identity provider %s, and the same code works afterwards",
+  "the direct flow › 503 with Retry-After and a reference when the provider %s; the same code works afterwards",
   async (_, status) => {
     const signedOn = await signOnDirectly();
     f.idp.hooks.answer = {
@@ -184,7 +184,7 @@ test.each([
   },
 );
 
-test("503 for each of several at once while the identity provider is away: none is told that the code is bad, which it is not", async () => {
+test("the direct flow › 503 for several at once while the provider is down; the code still works", async () => {
   const signedOn = await signOnDirectly();
   f.idp.hooks.answer = { "/token": (_request, response) => void response.writeHead(502).end() };
   const answers = await Promise.all([1, 2, 3].map(() => f.redeem(signedOn)));
@@ -193,7 +193,7 @@ test("503 for each of several at once while the identity provider is away: none 
   expect((await f.redeem(signedOn)).status).toBe(200);
 });
 
-test("made-up codes leave few records, and what a provider signed always one (A76)", async () => {
+test("forged codes leave fewer than 50 records; a signed ID token always leaves one (A76)", async () => {
   const { pkce } = await signOnDirectly();
   f.idp.hooks.token = () => ({ error: "invalid_grant" });
   for (let i = 0; i < 60; i++)
@@ -204,7 +204,7 @@ test("made-up codes leave few records, and what a provider signed always one (A7
   expect((await f.recordOf(answer.body.errors[0].meta.reference)).reason).toBe("id_token.aud");
 });
 
-test("a code that was made up at another store does not use up the same code here (A33)", async () => {
+test("the direct flow › the same code at another store is not used up (A33)", async () => {
   const { storage, clock } = f.latchkey;
   const other = await createFederation({ storage, clock });
   const settings = { type: "customer-authentication-settings", client_id: other.idp.clientId };
@@ -221,13 +221,13 @@ test("a code that was made up at another store does not use up the same code her
   await other.idp.close();
 });
 
-test("a code of ours is never taken to the identity provider", async () => {
+test("Latchkey's own codes are never sent to the provider", async () => {
   const { pkce } = await signOnDirectly();
   expect((await f.redeem({ code: newCredential("lkac"), pkce })).code).toBe("code_invalid");
   expect(f.idp.asked("/token")).toBe(0);
 });
 
-test("400 when the profile was disabled meanwhile; the code goes nowhere", async () => {
+test("the direct flow › 400 when the profile was disabled; the provider gets no request", async () => {
   const signedOn = await signOnDirectly();
   await change({ enabled: false }, directId);
   expect((await f.redeem(signedOn)).code).toBe("code_invalid");
@@ -236,9 +236,9 @@ test("400 when the profile was disabled meanwhile; the code goes nowhere", async
 
 test.each<[string, object]>([
   ["was disabled", { enabled: false }],
-  ["was turned brokered", { flow: "brokered" }],
+  ["became brokered", { flow: "brokered" }],
 ])(
-  "400 when the profile %s while its provider was asked; the code is used up, and nobody is made",
+  "the direct flow › 400 when the profile %s during the token request; the code is void, and no customer is made",
   async (_, data) => {
     const signedOn = await signOnDirectly();
     f.idp.hooks.answer = {
@@ -260,7 +260,7 @@ test.each<[string, object]>([
   },
 );
 
-test("400 when the profile was pointed at another issuer while its provider was asked; nobody is made", async () => {
+test("the direct flow › 400 when the profile was moved to another issuer during the token request; no customer is made", async () => {
   const signedOn = await signOnDirectly();
   f.idp.hooks.answer = {
     "/token": async (_, response) => {
@@ -278,7 +278,7 @@ test("400 when the profile was pointed at another issuer while its provider was 
   expect(await f.latchkey.storage.db.selectFrom("customers").selectAll().execute()).toEqual([]);
 });
 
-test("400 for a member that the direct flow needs and is not there", async () => {
+test("the direct flow › 400 for a missing member", async () => {
   const { code } = await signOnDirectly();
   const answer = await call(f.latchkey.app, issueCustomerToken, {
     token: f.implicit,

@@ -9,7 +9,7 @@ import { ADA } from "../support/hostile-idp.ts";
 import { happenedIn, readLog } from "../support/log.ts";
 import { until } from "../support/until.ts";
 
-/** What is kept of a failure, what the doctor makes of it, and what is known of a provider's health. */
+/** Evidence: what a record keeps of a failure, what the checks show of it, and the provider's health. */
 
 let f: Federation;
 beforeAll(async () => {
@@ -39,7 +39,7 @@ const sayAt = (path: string, status: number, body: unknown, type = "application/
   };
 };
 
-describe("a failure at the token endpoint keeps what the provider said", () => {
+describe("the record of a failure at the token endpoint has the provider's error", () => {
   test.each<[SignOnReason, number, string, string | undefined]>([
     ["token.client_refused", 401, "invalid_client", undefined],
     ["token.client_refused", 403, "unauthorized_client", undefined],
@@ -63,7 +63,7 @@ describe("a failure at the token endpoint keeps what the provider said", () => {
     });
   });
 
-  test("and no event does, which goes to receivers and cannot be erased: it may be about a person", async () => {
+  test("the event does not: events go to receivers, and the text may be about a person", async () => {
     sayAt("/token", 400, { error: "invalid_grant", error_description: "Ada Lovelace is not in the group" });
     const [event] = await happenedIn(f.latchkey, f.store, () => f.signOn());
     expect(event).toMatchObject({
@@ -75,7 +75,7 @@ describe("a failure at the token endpoint keeps what the provider said", () => {
     expect(JSON.stringify(event)).not.toMatch(/Lovelace|invalid_grant/);
   });
 
-  test("at most 500 characters, on one line, without what is secret: tokens, our code, our client secret", async () => {
+  test("at most 500 characters on one line, without tokens, codes and secrets", async () => {
     const token = f.idp.signToken({ sub: "x", email: "x".repeat(80) });
     f.idp.hooks.answer = {
       "/token": (request, response, body) => {
@@ -101,7 +101,7 @@ describe("a failure at the token endpoint keeps what the provider said", () => {
     expect(JSON.stringify(idp_answer)).not.toMatch(/idp-code|first secret|eyJ/);
   });
 
-  test("that there was no answer, and why", async () => {
+  test("the kind of failure, if there was no answer", async () => {
     f.idp.hooks.answer = { "/token": (_, response) => void response.destroy() };
     const { reference, error } = await f.signOn();
     expect(error).toBe("temporarily_unavailable");
@@ -111,8 +111,8 @@ describe("a failure at the token endpoint keeps what the provider said", () => {
     });
   });
 
-  test("so does one at UserInfo", async () => {
-    f.idp.person = { sub: "nobody" };
+  test("also for a failure at UserInfo", async () => {
+    f.idp.person = { sub: "without an e-mail" };
     sayAt("/userinfo", 403, { error: "insufficient_scope", error_description: "scope email" });
     const { reference } = await f.signOn();
     expect(await f.recordOf(reference)).toMatchObject({
@@ -121,14 +121,14 @@ describe("a failure at the token endpoint keeps what the provider said", () => {
     });
   });
 
-  test("and a sign-on that worked has nothing of it", async () => {
+  test("a successful sign-on has none", async () => {
     await f.signOn();
     expect((await f.records())[0]).toMatchObject({ outcome: "code_issued", idp_answer: null });
   });
 });
 
 test.each(["invalid_client", "unauthorized_client"])(
-  "the next secret is tried after 403 %s, and takes the first one's place",
+  "the next secret is tried after 403 %s, and becomes the current one",
   async (error) => {
     const data = { type: "oidc-profile", client_secret: "old", client_secret_next: "first secret" };
     await f.store.call(updateProfile, { ids: ids(), json: { data } });
@@ -145,7 +145,7 @@ test.each(["invalid_client", "unauthorized_client"])(
   },
 );
 
-describe("a refused client id and secret", () => {
+describe("a refused client secret", () => {
   const refusedWith = async (client_secret: string) => {
     f.latchkey.clock.advance(60_000);
     await f.store.call(updateProfile, {
@@ -157,7 +157,7 @@ describe("a refused client id and secret", () => {
   };
 
   test.each(["~", "+", "/", "=", "%", ":"])(
-    "with %j in the secret: the remedy says that some providers decode such characters wrongly, and no record shows the secret",
+    "with %j: the remedy mentions providers that decode it wrongly, and the record does not show the secret",
     async (character) => {
       const secret = `Zq${character}Xw${character}Kv`;
       const record = await refusedWith(secret);
@@ -171,7 +171,7 @@ describe("a refused client id and secret", () => {
   );
 
   test.each(["Zq-Xw.Kv_7", "Zq Xw Kv"])(
-    "of characters that are read by all: nothing is said of %j",
+    "without such characters: the remedy does not mention decoding, for %j",
     async (secret) => {
       const record = await refusedWith(secret);
       expect(record.remedy).not.toMatch(/decode/);
@@ -189,13 +189,13 @@ describe("a refused client id and secret", () => {
   );
 });
 
-describe("the next checks show it", () => {
+describe("the checks after a failed sign-on", () => {
   test.each<[string, SignOnReason, number, string, string]>([
     ["R2", "token.method_refused", 400, "invalid_client", "Parameter client_assertion_type is missing"],
     ["R3", "token.flow_off", 400, "unauthorized_client", "Client not allowed for the code flow"],
     ["R4", "token.scope", 400, "invalid_scope", "Invalid scopes: openid email"],
     ["R6", "token.encryption_refused", 400, "invalid_request", "can not get encryption KEK"],
-  ])("%s: %s", async (id, _, status, error, error_description) => {
+  ])("%s is not met after %s", async (id, _, status, error, error_description) => {
     f.latchkey.clock.advance(1000);
     sayAt("/token", status, { error, error_description });
     await f.signOn();
@@ -213,17 +213,20 @@ describe("the next checks show it", () => {
     ["R3", "idp_error.flow_off", "unauthorized_client", "Standard flow is disabled for the client."],
     ["R4", "idp_error.scope", "invalid_scope", "Invalid scopes: openid email"],
     ["R8", "idp_error.acr_required", "invalid_request", "Missing acr_values"],
-  ])("%s: %s, which a redirect said, and anybody can write", async (id, reason, error, error_description) => {
-    f.latchkey.clock.advance(1000);
-    f.idp.hooks.redirect = ({ state = "" }) => ({ state, error, error_description });
-    const { reference } = await f.signOn();
-    expect((await f.recordOf(reference)).reason).toBe(reason);
-    const found = await check(id);
-    expect(found).toMatchObject({ status: "not_met" });
-    expect(found?.evidence).toContain(`which anybody can write, said "${error}: ${error_description}"`);
-  });
+  ])(
+    "%s is not met after %s in a redirect, with the note that anybody can write it",
+    async (id, reason, error, error_description) => {
+      f.latchkey.clock.advance(1000);
+      f.idp.hooks.redirect = ({ state = "" }) => ({ state, error, error_description });
+      const { reference } = await f.signOn();
+      expect((await f.recordOf(reference)).reason).toBe(reason);
+      const found = await check(id);
+      expect(found).toMatchObject({ status: "not_met" });
+      expect(found?.evidence).toContain(`which anybody can write, said "${error}: ${error_description}"`);
+    },
+  );
 
-  test("R3 is not in question when a shopper who refused is told so in French, where `par` is a common word", async () => {
+  test("R3 stays met after a French refusal with the word `par`", async () => {
     f.latchkey.clock.advance(1000);
     await f.signOn();
     f.latchkey.clock.advance(1000);
@@ -234,7 +237,7 @@ describe("the next checks show it", () => {
     expect(await check("R3")).toMatchObject({ status: "met" });
   });
 
-  test("R8 stays unknown after a sign-on through us, which always has a nonce", async () => {
+  test("R8 stays unknown after a brokered sign-on, which always has a nonce", async () => {
     f.latchkey.clock.advance(1000);
     await f.signOn();
     expect(await check("R8")).toMatchObject({
@@ -245,7 +248,7 @@ describe("the next checks show it", () => {
   });
 });
 
-describe("a logout token that is refused", () => {
+describe("a refused logout token", () => {
   const post = (logout_token: string) =>
     call(f.latchkey.app, backchannelLogout, {
       ids: { store: f.store.store.id, realm: f.realmId, profile: f.profileId },
@@ -261,14 +264,14 @@ describe("a logout token that is refused", () => {
     events: { "http://schemas.openid.net/event/backchannel-logout": {} },
   });
 
-  test("without an end is none of those, for ten minutes", async () => {
+  test("a token without exp is accepted for ten minutes only", async () => {
     expect((await post(f.idp.signToken(good()))).status).toBe(200);
     expect((await post(f.idp.signToken({ ...good(), iat: seconds() - 601 }))).code).toBe(
       "logout_token_invalid",
     );
   });
 
-  test("leaves a record, and shows on the profile when the provider has signed it", async () => {
+  test("leaves a record, and shows on the profile if the provider has signed it", async () => {
     expect((await post(f.idp.signToken({ ...good(), aud: "another" }))).status).toBe(400);
     const [record] = await f.records();
     expect(record).toMatchObject({
@@ -289,7 +292,7 @@ describe("a logout token that is refused", () => {
     });
   });
 
-  test("that anybody can have made leaves a record, and nothing on the profile", async () => {
+  test("leaves a record and nothing on the profile if anybody could have made it", async () => {
     const before = (await meta()).refused_logout;
     f.latchkey.clock.advance(120_000);
     await post("a.b.c");
@@ -298,13 +301,13 @@ describe("a logout token that is refused", () => {
   });
 });
 
-describe("health", () => {
+describe("the health of a provider", () => {
   const DOCUMENT = "/.well-known/openid-configuration";
   const fail = () => {
     f.idp.hooks.answer = { [DOCUMENT]: (_, response) => void response.writeHead(503).end() };
   };
   const status = async () => (await meta()).health.status;
-  /** Each round is a second, in which probes are sent. */
+  /** Advances the clock by a second per round; each round sends the probes that are due. */
   const untilStatus = (wanted: string) =>
     until(async () => {
       f.latchkey.clock.advance(1000);
@@ -312,7 +315,7 @@ describe("health", () => {
       return (await status()) === wanted;
     });
 
-  test("what is old is read again at authorize, and nobody waits for it", async () => {
+  test("an old document is read again in the background of authorize", async () => {
     await f.begin({ cookie: undefined });
     f.latchkey.clock.advance(5 * 60_000);
     const asked = f.idp.asked(DOCUMENT);
@@ -326,7 +329,7 @@ describe("health", () => {
     await until(() => f.idp.asked(DOCUMENT) === asked + 1);
   });
 
-  test("one that does not answer is known to be down before many were sent there; then shoppers are sent back, and a probe finds its return within ten seconds", async () => {
+  test("a failing provider becomes degraded, then down; a probe finds its return within ten seconds", async () => {
     fail();
     await until(async () => {
       f.latchkey.clock.advance(5 * 60_000);
@@ -349,7 +352,7 @@ describe("health", () => {
     expect((await f.signOn()).code).not.toBe("");
   });
 
-  /** As a storefront is shown it, with a public token. */
+  /** The status in a list with a public token, as storefronts read it. */
   const shownAt = async ({ app }: Pick<TestApp, "app">) => {
     const { body } = await call(app, listProfiles, { token: f.implicit, ids: { realm: f.realmId } });
     return body.data.find(({ id }: { id: string }) => id === f.profileId).meta.health.status;
@@ -367,7 +370,7 @@ describe("health", () => {
     expect(await status()).toBe("down");
   };
 
-  test("what the log was told last is shown by a process that has just started, which asks again by itself: storefronts grey the button, so no shopper would", async () => {
+  test("a restarted process shows the stored status, and probes without waiting for shoppers", async () => {
     await failUntilDown();
     const { storage, clock, keyring } = f.latchkey;
     const allowedOrigins = [f.idp.origin];
@@ -376,15 +379,15 @@ describe("health", () => {
     f.idp.hooks = {};
     await untilShown(restarted, "up");
     await restarted.app.stop();
-    const told = (await readLog(f.latchkey, f.store)).findLast(
+    const event = (await readLog(f.latchkey, f.store)).findLast(
       ({ type }) => type === "oidc_profile.health_changed",
     );
-    expect(told.data.changes.health).toEqual({ before: "down", after: "up" });
-    expect(told.data.resource.meta.health.status).toBe("up");
+    expect(event.data.changes.health).toEqual({ before: "down", after: "up" });
+    expect(event.data.resource.meta.health.status).toBe("up");
     await untilStatus("up");
   });
 
-  test("one that was switched off while it was down is shown as up soon after it works and is switched on", async () => {
+  test("a profile that was disabled while its provider was down becomes up soon after it is enabled", async () => {
     await failUntilDown();
     const switchTo = (enabled: boolean) =>
       f.store.call(updateProfile, { ids: ids(), json: { data: { type: "oidc-profile", enabled } } });
@@ -396,7 +399,7 @@ describe("health", () => {
     await untilShown(f.latchkey, "up");
   });
 
-  test("another issuer in its document shows on the profile, and in the log, before a sign-on fails", async () => {
+  test("another issuer in the document shows on the profile before a sign-on fails", async () => {
     await f.signOn();
     f.idp.hooks.discovery = (document) => ({ ...document, issuer: "https://moved.example/realm" });
     f.latchkey.clock.advance(5 * 60_000);
@@ -412,7 +415,7 @@ describe("health", () => {
     await until(async () => (await meta()).issuer_found === null);
   });
 
-  test("is unknown of one that was not asked for more than a day", async () => {
+  test("is unknown after a day without a request", async () => {
     const quiet = await f.addProfile({ name: "Quiet" });
     const of = async () => {
       const token = await f.store.token();

@@ -13,7 +13,7 @@ import { engines, type TestDatabase } from "../support/engines.ts";
 import { COOKIE, createFederation, type Federation, SHOP } from "../support/federation.ts";
 import { ADA as PERSON } from "../support/hostile-idp.ts";
 
-/** What support lacks otherwise, and how a caller's sign-on is found. */
+/** The facts of a record: request id, browser, network, redirect URI; and how support finds a caller's sign-on. */
 
 const PHONE =
   "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1";
@@ -48,7 +48,7 @@ describe.each(engines)("records on $name", (engine) => {
       peer,
     });
 
-  test("that failed are found by the id of the request that they failed in: at authorize, and at the exchange", async () => {
+  test("are found by the id of the failed request, at authorize and at the exchange", async () => {
     const refused = await begin({ scope: "email" }, "203.0.113.77");
     const requestId = refused.headers.get("x-request-id") ?? "";
     expect(await find(`eq(request_id,${requestId})`)).toMatchObject([{ request_id: requestId }]);
@@ -59,7 +59,7 @@ describe.each(engines)("records on $name", (engine) => {
     expect(await find(`eq(request_id,${crypto.randomUUID()})`)).toEqual([]);
   });
 
-  test("have the redirect URI that was sent, browser and system in words, and the network by /24 or /64", async () => {
+  test("have redirect URI, browser, system and the network as /24 or /64", async () => {
     await begin({ redirect_uri: "https://shop.example/singed-in\u0000" }, "203.0.113.77");
     await begin({ scope: "email" }, "2001:db8:1:2:3:4:5:6");
     const [unregistered] = await find("eq(reason,redirect_uri_unregistered)");
@@ -76,7 +76,7 @@ describe.each(engines)("records on $name", (engine) => {
     expect((await find("eq(outcome,exchanged)"))[0]).toMatchObject({ redirect_uri: SHOP, browser: null });
   });
 
-  test("are found by the whole e-mail address, which is stored nowhere in them", async () => {
+  test("are found by the whole e-mail; the stored rows have only its digest", async () => {
     await f.redeem(await f.signOn());
     f.idp.hooks.claims = (claims) => ({ ...claims, aud: "another" });
     await f.signOn();
@@ -87,8 +87,8 @@ describe.each(engines)("records on $name", (engine) => {
     expect(await outcomes(ADA.email)).toEqual(["exchanged", "failed"]);
     expect(await outcomes(ADA.email.toUpperCase())).toEqual(["exchanged", "failed"]);
     expect(await outcomes("other@shop.example")).toEqual(["code_issued"]);
-    for (const nobody of [ADA.email.slice(1), "nobody@shop.example", "no address"])
-      expect(await outcomes(nobody)).toEqual([]);
+    for (const unknown of [ADA.email.slice(1), "unknown@shop.example", "no address"])
+      expect(await outcomes(unknown)).toEqual([]);
     const rows = await f.latchkey.storage.db.selectFrom("sign_ons").selectAll().execute();
     expect(JSON.stringify(rows).toLowerCase()).not.toContain(ADA.email.toLowerCase());
     expect(new Set(rows.map((row) => row.email_digest)).size).toBe(2);
@@ -97,7 +97,7 @@ describe.each(engines)("records on $name", (engine) => {
     expect((await other.call(listSignOns, { query })).body.data).toEqual([]);
   });
 
-  test("are found by an address with a plus also when the client did not encode it", async () => {
+  test("are found by an e-mail with an unencoded plus sign", async () => {
     f.idp.hooks.claims = (claims) => ({ ...claims, email: "ada+shop@shop.example" });
     await f.signOn();
     await f.latchkey.app.tidy();
@@ -107,7 +107,7 @@ describe.each(engines)("records on $name", (engine) => {
     }
   });
 
-  test("are still found by e-mail when the master key was replaced and the old one is gone", async () => {
+  test("are found by e-mail after the master key was replaced", async () => {
     await f.signOn();
     await f.latchkey.app.tidy();
     const { storage, clock } = f.latchkey;
@@ -130,7 +130,7 @@ describe.each(engines)("records on $name", (engine) => {
     expect(answer.body.data).toHaveLength(1);
   });
 
-  test("lose the person when a customer is erased, also what failed under the same address; the rest stays", async () => {
+  test("lose e-mail, network and customer when the customer is erased; the rest stays", async () => {
     const { body } = await f.redeem(await f.signOn({ browser: { cookie: undefined, peer: "203.0.113.77" } }));
     f.idp.hooks.claims = (claims) => ({ ...claims, aud: "another" });
     const failed = await f.signOn();
@@ -147,10 +147,10 @@ describe.each(engines)("records on $name", (engine) => {
     expect(record).toMatchObject({ reason: "id_token.aud", network: null, redirect_uri: SHOP });
   });
 
-  test("that wait in memory when their customer is erased have nothing of the person in them soon after", async () => {
+  test("in memory lose the person soon after the erasure", async () => {
     const { body } = await f.redeem(await f.signOn({ browser: { cookie: undefined, peer: "203.0.113.77" } }));
     await f.store.call(eraseCustomer, { ids: { id: body.data.customer_id } });
-    // By an instance whose clock is ahead, the erasure was asked for long ago.
+    // An instance with a clock ahead takes the erasure for an old one.
     const { storage, clock, keyring } = f.latchkey;
     const ahead = { ...clock, now: () => clock.now() + 60_000 };
     const other = await createTestApp({ storage, clock: ahead, keyring });
@@ -163,7 +163,7 @@ describe.each(engines)("records on $name", (engine) => {
     expect(await f.latchkey.storage.db.selectFrom("event_erasures").selectAll().execute()).toEqual([]);
   });
 
-  test("of somebody who was deleted before are erased as well", async () => {
+  test("are erased also for a deleted customer", async () => {
     const { body } = await f.redeem(await f.signOn());
     f.idp.hooks.claims = (claims) => ({ ...claims, aud: "another" });
     await f.signOn();
@@ -174,7 +174,7 @@ describe.each(engines)("records on $name", (engine) => {
     expect(await find(`eq(email,${ADA.email})`)).toEqual([]);
   });
 
-  test("are erased to the end, also by who asks again when the customer and all that names it are gone", async () => {
+  test("are erased by a second request, even when the customer's own rows are gone", async () => {
     const { body } = await f.redeem(await f.signOn());
     f.idp.hooks.claims = (claims) => ({ ...claims, aud: "another" });
     await f.signOn();
@@ -183,7 +183,7 @@ describe.each(engines)("records on $name", (engine) => {
     const failed = await db.selectFrom("sign_ons").selectAll().where("outcome", "=", "failed").execute();
     const person = { ids: { id: body.data.customer_id } };
     await f.store.call(deleteCustomer, person);
-    // As a round leaves it that was over before what failed under the same address.
+    // The state after an interrupted round: the customer's records are blank, failures under the same e-mail are not.
     await db
       .updateTable("sign_ons")
       .set({ customer_id: null, email_digest: null })
@@ -199,19 +199,19 @@ describe.each(engines)("records on $name", (engine) => {
     expect(await db.selectFrom("event_erasures").selectAll().execute()).toEqual([]);
   });
 
-  test("of failures are events without browser, system and network: the log could not forget them", async () => {
+  test("become events without browser, system and network, which the log could not erase", async () => {
     await begin({ scope: "email" }, "203.0.113.77");
     await f.latchkey.app.tidy();
     const { data } = (await f.store.call(listEvents, { query: "types=sign_on.failed" })).body;
     expect(data[0].data.resource).toMatchObject({ reason: "scope_incomplete", redirect_uri: SHOP });
-    // Not in the whole event: its hashes may hold any three letters.
+    // Checks the data only: the hashes of an event may contain any three letters.
     expect(JSON.stringify(data[0].data)).not.toMatch(/203\.0\.113|Safari|iOS/);
   });
 
-  test("of failures are events without a redirect URI that is none of the realm's: anybody may write anybody into it", async () => {
+  test("become events without an unregistered redirect URI, which may contain an e-mail", async () => {
     const redirect_uri = "https://shop.example/signed-in?email=grace@shop.example";
     await begin({ redirect_uri }, "203.0.113.77");
-    await begin({ redirect_uri, client_id: "nobody" }, "203.0.113.77");
+    await begin({ redirect_uri, client_id: "unknown" }, "203.0.113.77");
     await f.latchkey.app.tidy();
     expect(await find("eq(reason,redirect_uri_unregistered)")).toMatchObject([{ redirect_uri }]);
     const { data } = (await f.store.call(listEvents, { query: "types=sign_on.failed" })).body;
@@ -220,7 +220,7 @@ describe.each(engines)("records on $name", (engine) => {
   });
 });
 
-describe("every reference that is shown finds a record", () => {
+describe("a reference that is shown finds a record", () => {
   let f: Federation;
   beforeEach(async () => {
     f = await createFederation();
@@ -238,7 +238,7 @@ describe("every reference that is shown finds a record", () => {
       expect((await f.recordOf(encodeURIComponent(typed))).reference).toBe(reference);
   };
 
-  test("on a page: an unknown client, another browser, too late; a state that is none of ours has no reference", async () => {
+  test("on a page; a state that cannot be opened has no reference", async () => {
     const ids = { store: f.store.store.id, realm: f.realmId };
     const at = { ...ids, profile: f.profileId };
     const browser = { cookie: undefined as string | undefined };
@@ -261,7 +261,7 @@ describe("every reference that is shown finds a record", () => {
     for (const { body } of pages) await inAnySpelling(shown(body) ?? "none");
   });
 
-  test("in a redirect; and where too many came for a record of each, none is shown", async () => {
+  test("in a redirect; no reference is shown when the record was not kept", async () => {
     const answers = [];
     for (let i = 0; i < 25; i++) answers.push(await f.signOn({ parameters: { scope: "x" } }));
     expect(answers.every(({ error }) => error === "invalid_scope")).toBe(true);

@@ -9,7 +9,7 @@ import { type Browser, createFederation, type Federation, newPkce, SHOP } from "
 import { type HostileIdp, startHostileIdp } from "../support/hostile-idp.ts";
 import { until } from "../support/until.ts";
 
-/** Anybody can come back with a code that they made up. That costs them, and not those who come with a real one. */
+/** Strangers come back with forged codes. Each source has a share of the places at a provider, so shoppers go on. */
 
 let idp: HostileIdp;
 let f: Federation;
@@ -17,7 +17,7 @@ let f: Federation;
 beforeEach(async () => {
   idp = await startHostileIdp();
   const egress = createEgress({ allowedOrigins: [idp.origin], callMs: 60_000 });
-  // As it is in service, but for how long somebody may wait: a test must not depend on the speed of the machine.
+  // The service's own numbers of places, with a long waiting time: the test must not depend on the machine's speed.
   const places = createFairPlaces({
     places: limits.idpInFlight,
     waiting: limits.idpWaiting,
@@ -26,7 +26,7 @@ beforeEach(async () => {
   f = await createFederation({ idp, egress, places });
 });
 afterEach(async () => {
-  // Whatever the provider still holds is let go, and the service hears of it.
+  // Closes the provider first, so that the service's open requests to it end.
   await idp.close();
   await f.close();
 });
@@ -36,7 +36,7 @@ const stranger = (n: number) => `203.0.113.${n % 250}`;
 
 type Returning = () => Promise<Answer>;
 
-/** Somebody who went to the provider and is about to come back. */
+/** Begins a sign-on, and returns the callback, with the provider's code or a forged one. */
 async function comeBackLater(browser: Browser, madeUpCode?: string): Promise<Returning> {
   const location = (await f.begin(browser)).headers.get("location") ?? "";
   const state = new URL(location).searchParams.get("state") ?? "";
@@ -56,7 +56,7 @@ const health = async () =>
     .status;
 const isMadeUp = (body: string) => body.includes("code=made-up");
 
-/** The provider keeps made-up codes waiting, and answers real ones. */
+/** The provider holds forged codes until `release`, and answers real ones. */
 function holdMadeUpCodes() {
   const gate = Promise.withResolvers<void>();
   let held = 0;
@@ -72,7 +72,7 @@ function holdMadeUpCodes() {
   return { held: () => held, release: gate.resolve };
 }
 
-describe("a provider that fails on made-up codes", () => {
+describe("a provider that only forged codes make fail", () => {
   const failing: [string, (response: import("node:http").ServerResponse) => unknown][] = [
     ["answers 500", (response) => response.writeHead(500).end()],
     [
@@ -82,7 +82,7 @@ describe("a provider that fails on made-up codes", () => {
     ["answers 400", (response) => response.writeHead(400).end('{"error":"invalid_grant"}')],
   ];
 
-  test.each(failing)("and %s is asked with real ones all the same, from any address", async (_, fail) => {
+  test.each(failing)("gets real codes although it %s, from any address", async (_, fail) => {
     idp.hooks.answer = {
       "/token": (_request, response, body) => {
         if (!isMadeUp(body)) return "honest";
@@ -98,7 +98,7 @@ describe("a provider that fails on made-up codes", () => {
     expect(await health()).toBe("up");
   });
 
-  test("and hangs up is asked with real ones all the same, also from the address that brought the others", async () => {
+  test("gets real codes although it hangs up, also from the strangers' address", async () => {
     idp.hooks.answer = {
       "/token": (request, _response, body) => {
         if (!isMadeUp(body)) return "honest";
@@ -115,8 +115,8 @@ describe("a provider that fails on made-up codes", () => {
   });
 });
 
-describe("made-up codes that the provider keeps waiting", () => {
-  test("of five addresses leave places for everybody else", async () => {
+describe("forged codes that the provider keeps waiting", () => {
+  test("leave places for others when they come from five addresses", async () => {
     const { held, release } = holdMadeUpCodes();
     const waiting = (await strangers(100, (n) => stranger(n % 5))).map((comeBack) => comeBack());
     await until(() => held() >= 40);
@@ -127,7 +127,7 @@ describe("made-up codes that the provider keeps waiting", () => {
     for (const answer of await Promise.all(waiting)) expect(isWelcome(answer)).toBe(false);
   });
 
-  test("of one IPv6 subscriber's many networks take one source's part: half of the places, and no more", async () => {
+  test("take at most half of the places when they come from an IPv6 /48", async () => {
     const { held, release } = holdMadeUpCodes();
     const waiting = (await strangers(60, (n) => `2001:db8:1:${n.toString(16)}::1`)).map((comeBack) =>
       comeBack(),
@@ -140,7 +140,7 @@ describe("made-up codes that the provider keeps waiting", () => {
     await Promise.all(waiting);
   });
 
-  test("are at the provider fifty at a time, from however many addresses; the others wait their turn", async () => {
+  test("are sent fifty at a time when they come from many addresses; the others wait", async () => {
     const { held, release } = holdMadeUpCodes();
     const waiting = (await strangers(90, stranger)).map((comeBack) => comeBack());
     await until(() => held() === limits.idpInFlight);
@@ -150,7 +150,7 @@ describe("made-up codes that the provider keeps waiting", () => {
     expect(held()).toBe(90);
   });
 
-  test("of one address in the direct flow leave places for shoppers of another, too", async () => {
+  test("leave places for others in the direct flow, too", async () => {
     await f.store.call(updateAuthenticationSettings, {
       json: { data: { type: "customer-authentication-settings", client_id: idp.clientId } },
     });
@@ -167,7 +167,7 @@ describe("made-up codes that the provider keeps waiting", () => {
   });
 });
 
-test("303 temporarily_unavailable for who finds no place in time, with a record that says so", async () => {
+test("a shopper › 303 temporarily_unavailable without a place in time, with the reason source_busy", async () => {
   await f.close();
   f = await createFederation({ idp, places: createFairPlaces({ places: 1, waiting: 0, waitMs: 60_000 }) });
   const { held, release } = holdMadeUpCodes();
@@ -182,7 +182,7 @@ test("303 temporarily_unavailable for who finds no place in time, with a record 
   await waiting;
 });
 
-test("sixty shoppers behind one office address are all signed on, however slow the provider", async () => {
+test("sixty shoppers of one address are all signed on at a slow provider", async () => {
   const gate = Promise.withResolvers<void>();
   let held = 0;
   idp.hooks.answer = {

@@ -15,9 +15,9 @@ import {
   withoutChallenge,
 } from "../support/standard-client.ts";
 
-/** A code that was begun without a PKCE challenge: for `standard` keys with a nonce alone, and nobody else can use it (RFC 9700 2.1.1). */
+/** Codes without a PKCE challenge: for `standard` keys only, with a nonce only, for that key only (RFC 9700 2.1.1). */
 
-describe.each(engines.filter(({ isHere }) => isHere))("on $name", (engine) => {
+describe.each(engines.filter(({ isHere }) => isHere))("a code without a challenge on $name", (engine) => {
   let f: Federation;
   let standard: StandardKey;
   let usual: StandardKey;
@@ -45,14 +45,14 @@ describe.each(engines.filter(({ isHere }) => isHere))("on $name", (engine) => {
       json: { data: { type: "application_key", name: "A program", openid_client } },
     });
 
-  test("a `standard` key with a nonce gets a code, redeems it without a verifier, and gets the nonce back", async () => {
+  test("200 without a verifier for a `standard` key that sent a nonce; the ID token has the nonce", async () => {
     const signedOn = await begin(withoutChallenge(standard));
     const { status, body } = await redeemAtRealm(f, signedOn, {}, { headers: basic(standard) });
     expect(status).toBe(200);
     expect((await askUserinfo(f, body.access_token)).status).toBe(200);
   });
 
-  /** Who asks, with what, at authorize. */
+  /** The client, and its parameters at authorize. */
   const refused: [string, () => Changes][] = [
     ["the public client with a nonce", () => withoutChallenge({ clientId: "customers" })],
     ["a usual key with a nonce", () => withoutChallenge(usual)],
@@ -72,11 +72,11 @@ describe.each(engines.filter(({ isHere }) => isHere))("on $name", (engine) => {
         withoutChallenge(standard, { code_challenge: newPkce().challenge, code_challenge_method: "plain" }),
     ],
     [
-      "a `standard` key with a challenge that is none",
+      "a `standard` key with a malformed challenge",
       () => withoutChallenge(standard, { code_challenge: "none", code_challenge_method: "S256" }),
     ],
   ];
-  test.each(refused)("303 invalid_request for %s and no good challenge", async (_, parameters) => {
+  test.each(refused)("303 invalid_request for %s and no valid challenge", async (_, parameters) => {
     const answer = await f.begin({ cookie: undefined }, parameters());
     expect(reasonOf(answer)).toBe("challenge_invalid");
     expect(answer.headers.get("location")).toContain(
@@ -84,7 +84,7 @@ describe.each(engines.filter(({ isHere }) => isHere))("on $name", (engine) => {
     );
   });
 
-  test("400 invalid_grant for a verifier that no challenge was sent for, and the code is void (RFC 9700 4.8.2)", async () => {
+  test("400 invalid_grant for a verifier without a challenge; the code is void (RFC 9700 4.8.2)", async () => {
     const signedOn = await begin(withoutChallenge(standard));
     const headers = basic(standard);
     const withVerifier = { code_verifier: newPkce().verifier };
@@ -92,7 +92,7 @@ describe.each(engines.filter(({ isHere }) => isHere))("on $name", (engine) => {
     expect(outcome(await redeemAtRealm(f, signedOn, {}, { headers }))[1]).toBe("code_invalid");
   });
 
-  test("400 invalid_grant without the verifier of a challenge that was sent, and the code is void", async () => {
+  test("400 invalid_grant for a challenge without its verifier; the code is void", async () => {
     const headers = basic(standard);
     const pkce = { code_challenge: newPkce().challenge, code_challenge_method: "S256" };
     const signedOn = await begin({ client_id: standard.clientId, nonce: "n", ...pkce });
@@ -100,13 +100,13 @@ describe.each(engines.filter(({ isHere }) => isHere))("on $name", (engine) => {
     expect((await redeemAtRealm(f, signedOn, {}, { headers })).code).toBe("code_invalid");
   });
 
-  test("a `standard` key that sends a challenge redeems with its verifier, as any other", async () => {
+  test("200 for a `standard` key with challenge and verifier", async () => {
     const signedOn = await f.signOn({ parameters: { client_id: standard.clientId } });
     const proof = { code_verifier: signedOn.pkce.verifier };
     expect((await redeemAtRealm(f, signedOn, proof, { headers: basic(standard) })).status).toBe(200);
   });
 
-  test("400 member_missing for the public client and a usual key without a verifier; the code is not touched", async () => {
+  test("400 member_missing without a verifier for the public client and a usual key; the code still works", async () => {
     for (const [client, request] of [
       [{ client_id: "customers" }, {}],
       [{ client_id: usual.clientId }, { headers: basic(usual) }],
@@ -119,7 +119,7 @@ describe.each(engines.filter(({ isHere }) => isHere))("on $name", (engine) => {
     }
   });
 
-  test("400 at POST /v2/customers/tokens, with any verifier and the key's own token (seed 4.4)", async () => {
+  test("400 at POST /v2/customers/tokens with any verifier (seed 4.4)", async () => {
     const form = { grant_type: "client_credentials" };
     for (const verifier of [newPkce().verifier, "n".repeat(43)]) {
       const { code } = await begin(withoutChallenge(standard));
@@ -131,7 +131,7 @@ describe.each(engines.filter(({ isHere }) => isHere))("on $name", (engine) => {
     }
   });
 
-  test("400 or 401 for another `standard` key, a usual key, the public client, and without the secret", async () => {
+  test("400 or 401 for another key, for the public client, and without the secret", async () => {
     const other = await makeKey(f, "standard");
     const redeem = async (changes: Changes, request = {}) =>
       outcome(await redeemAtRealm(f, await begin(withoutChallenge(standard)), changes, request));
@@ -142,7 +142,7 @@ describe.each(engines.filter(({ isHere }) => isHere))("on $name", (engine) => {
     expect((await redeem({ client_id: standard.clientId }))[0]).toBe(401);
   });
 
-  test("400 once the key is `pkce` again, 401 once it is deleted, also for a sign-on that is under way", async () => {
+  test("400 once the key is `pkce` again, 401 once it is deleted, also for a sign-on that has begun", async () => {
     const key = await makeKey(f, "standard");
     const headers = basic(key);
     const issued = await begin(withoutChallenge(key));
@@ -160,7 +160,7 @@ describe.each(engines.filter(({ isHere }) => isHere))("on $name", (engine) => {
     expect((await redeemAtRealm(f, last, {}, { headers })).status).toBe(401);
   });
 
-  test("a row that has neither challenge nor marker is refused: absence is no permission", async () => {
+  test("400 for a row with neither challenge nor marker", async () => {
     const { code } = await begin(withoutChallenge(standard));
     const { db } = f.latchkey.storage;
     for (const code_challenge of [null, ""]) {
@@ -172,7 +172,7 @@ describe.each(engines.filter(({ isHere }) => isHere))("on $name", (engine) => {
     expect((await redeemAtRealm(f, { code }, {}, { headers: basic(standard) })).status).toBe(400);
   });
 
-  test("used twice: 400; after 30 seconds the token of the first use ends, too (oidcc-codereuse)", async () => {
+  test("400 for a second use; after 30 seconds the first token is revoked (oidcc-codereuse)", async () => {
     const signedOn = await begin(withoutChallenge(standard));
     const headers = basic(standard);
     const { body } = await redeemAtRealm(f, signedOn, {}, { headers });

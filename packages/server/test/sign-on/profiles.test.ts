@@ -17,7 +17,7 @@ import { call } from "../support/call.ts";
 import { createFederation, type Federation } from "../support/federation.ts";
 import { ADA, startHostileIdp } from "../support/hostile-idp.ts";
 
-/** What sign-ons teach of an identity provider, and what stays of one that was deleted. */
+/** Requirements that only sign-ons show, and the identities and tokens of a deleted profile. */
 
 let f: Federation;
 beforeEach(async () => {
@@ -35,8 +35,8 @@ async function statuses(): Promise<Record<string, string>> {
   );
 }
 
-describe("what only a live token can show", () => {
-  test("is unknown before the first sign-on, and met after one that worked (R4, R6, R7 and R9 of the seed); R8 cannot be told while we send a nonce", async () => {
+describe("a requirement that only a sign-on can show", () => {
+  test("is unknown before the first sign-on, and met after it (R4, R6, R7 and R9 of the seed); R8 stays unknown", async () => {
     expect(await statuses()).toMatchObject({ R6: "unknown", R7: "unknown", R8: "unknown", R9: "unknown" });
     await f.signOn();
     const met = ["R1", "R2", "R3", "R4", "R5", "R6", "R7", "R9"].map((id) => [id, "met"]);
@@ -47,21 +47,24 @@ describe("what only a live token can show", () => {
     ["R4", () => ({ claims: ({ email: _, ...claims }: object & { email?: unknown }) => claims })],
     ["R7", () => ({ claims: (claims: object) => ({ ...claims, aud: ["the-store", "stranger"] }) })],
     ["R6", () => ({ token: (answer: object) => ({ ...answer, id_token: "a.b.c.d.e" }) })],
-  ] as const)("%s is not met after a sign-on was refused for it, until one works", async (id, hooks) => {
-    await f.signOn();
-    f.latchkey.clock.advance(1000);
-    f.idp.hooks = hooks() as never;
-    expect((await f.signOn()).error).not.toBeNull();
-    const seen = await statuses();
-    expect(seen[id]).toBe("not_met");
-    expect(Object.entries(seen).filter(([, status]) => status === "not_met")).toHaveLength(1);
-    f.latchkey.clock.advance(1000);
-    f.idp.hooks = {};
-    await f.signOn();
-    expect((await statuses())[id]).toBe("met");
-  });
+  ] as const)(
+    "%s is not met after a sign-on was refused for it, until a sign-on works",
+    async (id, hooks) => {
+      await f.signOn();
+      f.latchkey.clock.advance(1000);
+      f.idp.hooks = hooks() as never;
+      expect((await f.signOn()).error).not.toBeNull();
+      const seen = await statuses();
+      expect(seen[id]).toBe("not_met");
+      expect(Object.entries(seen).filter(([, status]) => status === "not_met")).toHaveLength(1);
+      f.latchkey.clock.advance(1000);
+      f.idp.hooks = {};
+      await f.signOn();
+      expect((await statuses())[id]).toBe("met");
+    },
+  );
 
-  test("is unknown again when the profile was changed", async () => {
+  test("is unknown again after a change of the profile", async () => {
     await f.signOn();
     f.latchkey.clock.advance(1000);
     await f.store.call(updateProfile, {
@@ -72,7 +75,7 @@ describe("what only a live token can show", () => {
   });
 });
 
-describe("a profile that is made again", () => {
+describe("a new profile and the identities of a deleted one", () => {
   const customerOf = async (parameters: Record<string, string>) =>
     (await f.redeem(await f.signOn({ parameters }))).body.data.customer_id;
   const data = () => ({
@@ -85,7 +88,7 @@ describe("a profile that is made again", () => {
   const make = (members: object = {}) =>
     f.store.call(createProfile, { ids: { realm: f.realmId }, json: { data: { ...data(), ...members } } });
 
-  test("says whose identities it can take over, and takes them over when it is told to", async () => {
+  test("shows the adoptable identities, and adopts them by a PUT", async () => {
     const before = await customerOf({});
     await f.store.call(deleteProfile, { ids: idsOf(f.profileId) });
     const adoptable = [{ profile_id: f.profileId, identities: 1 }];
@@ -100,21 +103,21 @@ describe("a profile that is made again", () => {
     expect(await customerOf({ profile: id })).toBe(before);
   });
 
-  test("takes them over when it is made, too", async () => {
+  test("adopts them when it is created", async () => {
     const before = await customerOf({});
     await f.store.call(deleteProfile, { ids: idsOf(f.profileId) });
     const { body } = await make({ adopt_identities_of: f.profileId });
     expect(await customerOf({ profile: body.data.id })).toBe(before);
   });
 
-  test("without that, makes new customers of the same people (A04)", async () => {
+  test("makes new customers of the same people otherwise (A04)", async () => {
     const before = await customerOf({});
     await f.store.call(deleteProfile, { ids: idsOf(f.profileId) });
     const { body } = await make();
     expect(await customerOf({ profile: body.data.id })).not.toBe(before);
   });
 
-  test("leaves those whom it has met already who they are", async () => {
+  test("keeps customers that it already has", async () => {
     const before = await customerOf({});
     await f.store.call(deleteProfile, { ids: idsOf(f.profileId) });
     const { body } = await make();
@@ -128,7 +131,7 @@ describe("a profile that is made again", () => {
     expect(after).not.toBe(before);
   });
 
-  test("takes over in one row, however many identities there are, and counts them up to 10,000", async () => {
+  test("adopts with one row for any number of identities, and counts up to 10,000", async () => {
     const before = await customerOf({});
     const { storage } = f.latchkey;
     const [identity] = await storage.db.selectFrom("customer_identities").selectAll().execute();
@@ -157,7 +160,7 @@ describe("a profile that is made again", () => {
     expect(await moved.selectAll().execute()).toEqual([]);
   });
 
-  test("takes over, with a profile, what that one had taken over", async () => {
+  test("adopts what the deleted profile had adopted", async () => {
     const before = await customerOf({});
     let profile = f.profileId;
     for (let generation = 0; generation < 3; generation++) {
@@ -169,7 +172,7 @@ describe("a profile that is made again", () => {
     expect(await customerOf({ profile })).toBe(before);
   });
 
-  test("takes over for its own client only: another client's subjects are other people", async () => {
+  test("adopts identities of its own client id only", async () => {
     const before = await customerOf({});
     const { storage } = f.latchkey;
     await storage.db.updateTable("customer_identities").set({ client_id: "another client" }).execute();
@@ -181,7 +184,7 @@ describe("a profile that is made again", () => {
     expect(await customerOf({ profile: body.data.id })).not.toBe(before);
   });
 
-  test("409 for what another profile has taken over; when that one is deleted, both are left behind", async () => {
+  test("409 for identities that another profile has adopted, until that one is deleted, too", async () => {
     const before = await customerOf({});
     await f.store.call(deleteProfile, { ids: idsOf(f.profileId) });
     const first = await make({ adopt_identities_of: f.profileId });
@@ -193,7 +196,7 @@ describe("a profile that is made again", () => {
         json: { data: { type: "oidc-profile", adopt_identities_of: of } },
       });
     expect((await adopt(f.profileId)).code).toBe("adoption_impossible");
-    f.idp.person = { ...ADA, sub: "somebody-else", email: "else@shop.example" };
+    f.idp.person = { ...ADA, sub: "another-subject", email: "else@shop.example" };
     const other = await customerOf({ profile: first.body.data.id });
     await f.store.call(deleteProfile, { ids: idsOf(first.body.data.id) });
     expect([(await adopt(f.profileId)).status, (await adopt(first.body.data.id)).status]).toEqual([200, 200]);
@@ -202,7 +205,7 @@ describe("a profile that is made again", () => {
     expect(await customerOf({ profile: second.body.data.id })).toBe(before);
   });
 
-  test("409 for the identities of a profile that lives, or of another client, realm or issuer; nothing is made then", async () => {
+  test("409 for a live profile, or another client, realm or issuer; no profile is created", async () => {
     await customerOf({});
     expect((await make({ adopt_identities_of: f.profileId })).code).toBe("adoption_impossible");
     await f.store.call(deleteProfile, { ids: idsOf(f.profileId) });
@@ -221,7 +224,7 @@ describe("a profile that is made again", () => {
   });
 });
 
-describe("customer tokens", () => {
+describe("a customer token", () => {
   const tokenThrough = async (profile: string) =>
     (await f.redeem(await f.signOn({ parameters: { profile } }))).body.data;
   const asCustomer = (operation: Parameters<typeof call>[1], { token }: { token: string }, request: object) =>
@@ -231,7 +234,7 @@ describe("customer tokens", () => {
       ...request,
     });
 
-  test("end with the profile that they came through, at once and everywhere; others live on", async () => {
+  test("ends with its profile at once; tokens of other profiles stay", async () => {
     await f.changeRealm({ duplicate_email_policy: "api_only" });
     const other = await f.addProfile({ name: "Second" });
     const [ended, kept] = [await tokenThrough(f.profileId), await tokenThrough(other)];
@@ -256,7 +259,7 @@ describe("customer tokens", () => {
     expect(revoked.code).toBe("customer_token_not_found");
   });
 
-  test("403 for a password that a customer of a provider sets with them; the back office may set one (wire 15)", async () => {
+  test("403 for a password that a provider's customer sets with the token; the back office may set one (wire 15)", async () => {
     const own = await tokenThrough(f.profileId);
     const ids = { id: own.customer_id };
     const change = (members: object) => ({ ids, json: { data: { type: "customer", ...members } } });
@@ -272,7 +275,7 @@ describe("customer tokens", () => {
     expect(changed.code).toBe("password_by_back_office_only");
   });
 
-  test("403 for the first password of a customer whom the back office made without one, and who was linked", async () => {
+  test("403 for the first password of a linked customer whom the back office made without one", async () => {
     const data = { type: "customer", name: "Ada", email: "ada@shop.example", email_verified: true };
     await f.store.call(createCustomer, { json: { data } });
     await f.changeRealm({ duplicate_email_policy: "api_only" });
@@ -282,7 +285,7 @@ describe("customer tokens", () => {
     expect(refused.code).toBe("password_by_back_office_only");
   });
 
-  test("of a customer who began with a password, and was linked, may still change it", async () => {
+  test("200 for a new password of a linked customer who began with a password", async () => {
     const data = { type: "customer", name: "Ada", email: "ada@shop.example", password: "correct horse" };
     await f.store.call(createCustomer, { json: { data: { ...data, email_verified: true } } });
     await f.changeRealm({ duplicate_email_policy: "api_only" });
@@ -293,7 +296,7 @@ describe("customer tokens", () => {
 });
 
 describe("a provider may", () => {
-  test("keep its keys wherever it says: no address is guessed (N52)", async () => {
+  test("keep its keys at any URL of its document (N52)", async () => {
     const path = `/somewhere/${Math.random().toString(36).slice(2)}`;
     f.idp.hooks.discovery = (document) => ({ ...document, jwks_uri: `${f.idp.origin}${path}` });
     const keys = await (await fetch(`${f.idp.origin}/keys`)).text();
@@ -306,7 +309,7 @@ describe("a provider may", () => {
     expect([f.idp.asked("/keys"), f.idp.asked(path)]).toEqual([0, 2]);
   });
 
-  test("have endpoints on other hosts, which the administrator is shown (N61)", async () => {
+  test("have endpoints on other hosts, which the profile lists (N61)", async () => {
     const other = await startHostileIdp();
     await f.close();
     f = await createFederation({ allowedOrigins: [other.origin, "http://127.0.0.1:1"], idp: other });
@@ -327,7 +330,7 @@ describe("a provider may", () => {
     await other.close();
   });
 
-  test("send cookies, HSTS and links with its answers: none of them is kept or followed (N77)", async () => {
+  test("send cookies, HSTS and links: the service ignores them (N77)", async () => {
     f.idp.hooks.headers = {
       "Set-Cookie": "planted=1",
       "Strict-Transport-Security": "max-age=9999",
@@ -340,7 +343,7 @@ describe("a provider may", () => {
     expect(f.idp.journal.some(({ cookie }) => cookie !== undefined)).toBe(false);
   });
 
-  test("give a refresh token that nobody asked for: it is kept nowhere, and the provider is asked for nothing more (N110)", async () => {
+  test("send a refresh token: the service neither stores nor uses it (N110)", async () => {
     const { db } = f.latchkey.storage;
     f.idp.hooks.token = (answer) => ({ ...answer, refresh_token: "marker", refresh_expires_in: 9999 });
     const begun = await f.begin({ cookie: undefined });
@@ -359,7 +362,7 @@ describe("a provider may", () => {
     expect(f.idp.journal.some(({ body }) => body.includes("refresh"))).toBe(false);
   });
 
-  test("offer what we do not use: nothing of it is asked for or sent (N101)", async () => {
+  test("offer features that the service does not use: it sends no request for them (N101)", async () => {
     const { origin } = f.idp;
     f.idp.hooks.discovery = (document) => ({
       ...document,
@@ -396,7 +399,7 @@ describe("a provider may", () => {
   });
 });
 
-test("nothing that can be saved of a provider switches a check off (A47)", () => {
+test("no member of a profile switches a check off (A47)", () => {
   const { schema } = createProfile.body;
   expect(Object.keys(schema.shape.data.shape).sort()).toEqual([
     "adopt_identities_of",

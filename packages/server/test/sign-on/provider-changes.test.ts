@@ -8,7 +8,7 @@ import { createFederation, type Federation } from "../support/federation.ts";
 import { type HostileIdp, startHostileIdp } from "../support/hostile-idp.ts";
 import { until } from "../support/until.ts";
 
-/** What a provider says of itself, or to us, changes between two sign-ons. */
+/** A provider changes its document, its errors or its keys between two sign-ons. */
 
 const DISCOVERY = "/.well-known/openid-configuration";
 const FRESH_MS = 5 * 60_000;
@@ -33,8 +33,8 @@ afterEach(async () => {
 
 const locationOf = async () => (await f.begin({ cookie: undefined })).headers.get("location");
 
-describe("what an administrator has not seen is not taken over", () => {
-  test("another issuer, although nothing else changed: the one that is known must sign", async () => {
+describe("a change without approval is not used", () => {
+  test("another issuer: ID tokens must have the approved one", async () => {
     const known = idp.issuer;
     idp.hooks.discovery = (document) => ({
       ...document,
@@ -47,7 +47,7 @@ describe("what an administrator has not seen is not taken over", () => {
     expect((await f.recordOf(reference)).reason).toBe("id_token.iss");
   });
 
-  test("shoppers sent to another host, although it was known for something else", async () => {
+  test("an authorization endpoint on another known host", async () => {
     idp.hooks.discovery = (document) => ({
       ...document,
       authorization_endpoint: `${second.origin}/authorize`,
@@ -56,7 +56,7 @@ describe("what an administrator has not seen is not taken over", () => {
   });
 });
 
-test("a document that cannot be read is asked for once in ten seconds, and the known one is used", async () => {
+test("an unreadable document is read once in ten seconds; the approved one stays in use", async () => {
   idp.hooks.answer = { [DISCOVERY]: (_, response) => void response.writeHead(500).end() };
   idp.journal.length = 0;
   for (let i = 0; i < 5; i++) expect(await locationOf()).toContain(`${idp.origin}/authorize`);
@@ -68,7 +68,7 @@ test("a document that cannot be read is asked for once in ten seconds, and the k
   });
 });
 
-describe("of what was read while others were at work", () => {
+describe("a document that was read before another change was saved", () => {
   const profile = async (): Promise<Profile> => {
     const key = { storeId: f.store.store.id, realmId: f.realmId, profileId: f.profileId };
     return (await findProfile(f.latchkey.storage.db, key)) as Profile;
@@ -82,7 +82,7 @@ describe("of what was read while others were at work", () => {
 
   test.each<[string, (known: Profile) => Promise<unknown>]>([
     [
-      "the profile was given another address",
+      "the profile's discovery URL was changed",
       () => {
         const place = { discovery_url: idp.origin, client_secret: "first secret" };
         const data = { type: "oidc-profile", ...place };
@@ -93,7 +93,7 @@ describe("of what was read while others were at work", () => {
       "another document was accepted",
       (known) => save(known, { metadata: JSON.stringify({ ...known.metadata, sendsIss: true }) }),
     ],
-  ])("nothing is kept where %s", async (_, change) => {
+  ])("is dropped where %s", async (_, change) => {
     const before = await profile();
     await change(before);
     const since = await profile();
@@ -103,10 +103,10 @@ describe("of what was read while others were at work", () => {
   });
 
   test.each<[string, (known: Profile) => object]>([
-    ["that waits", drift],
+    ["with a pending change", drift],
     ["with another issuer", () => ({ issuer_found: "https://elsewhere.example", issuer_found_at: 1 })],
   ])(
-    "a document %s is told by the first instance that has found it, and of this profile alone",
+    "a document %s notes one event for several instances, and belongs to its profile alone",
     async (_, found) => {
       const before = await profile();
       const other = await f.addProfile({ name: "Of the same provider", discovery_url: before.discovery_url });
@@ -133,19 +133,16 @@ test.each<[string, number, (response: ServerResponse) => void]>([
   ["400 invalid_grant", 1, (response) => void response.writeHead(400, json).end('{"error":"invalid_grant"}')],
   ["403", 1, (response) => void response.writeHead(403).end()],
   ["500", 1, (response) => void response.writeHead(500).end()],
-])(
-  "the next client secret is tried when ours was refused, and for nothing else: %s",
-  async (_, tries, refuse) => {
-    await f.store.call(updateProfile, {
-      ids: { realm: f.realmId, id: f.profileId },
-      json: { data: { type: "oidc-profile", client_secret_next: "the next" } },
-    });
-    idp.hooks.answer = { "/token": (_request, response) => refuse(response) };
-    idp.journal.length = 0;
-    expect((await f.signOn()).error).not.toBeNull();
-    const secrets = idp.journal
-      .filter(({ path }) => path === "/token")
-      .map(({ authorization = "" }) => atob(authorization.slice("Basic ".length)).split(":")[1]);
-    expect(secrets).toEqual(["first%20secret", "the%20next"].slice(0, tries));
-  },
-);
+])("the next client secret is tried after a refused client only: %s", async (_, tries, refuse) => {
+  await f.store.call(updateProfile, {
+    ids: { realm: f.realmId, id: f.profileId },
+    json: { data: { type: "oidc-profile", client_secret_next: "the next" } },
+  });
+  idp.hooks.answer = { "/token": (_request, response) => refuse(response) };
+  idp.journal.length = 0;
+  expect((await f.signOn()).error).not.toBeNull();
+  const secrets = idp.journal
+    .filter(({ path }) => path === "/token")
+    .map(({ authorization = "" }) => atob(authorization.slice("Basic ".length)).split(":")[1]);
+  expect(secrets).toEqual(["first%20secret", "the%20next"].slice(0, tries));
+});

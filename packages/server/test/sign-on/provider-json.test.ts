@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { createFederation, type Federation } from "../support/federation.ts";
 import { ADA } from "../support/hostile-idp.ts";
 
-/** The names and the shape of the JSON that a provider sends are the provider's own. */
+/** Providers choose the names and the shape of the JSON that they send. */
 
 let f: Federation;
 beforeAll(async () => {
@@ -14,7 +14,7 @@ beforeEach(() => {
   f.idp.person = { ...ADA };
 });
 
-/** With members of its own by the names that every object inherits. */
+/** Adds members by the names that every object inherits. */
 const withNames = (document: object): object => ({
   ...JSON.parse(
     '{"__proto__":{"sub":"eve","email":"eve@evil.example"},"constructor":{"prototype":{"email":"eve@evil.example"}},"prototype":1}',
@@ -58,7 +58,7 @@ describe("a provider that names members `__proto__`, `constructor` and `prototyp
         f.latchkey.clock.advance(5 * 60_000);
       },
     ],
-  ])("%s signs its people on as whom they are", async (_, play) => {
+  ])("%s: people sign on as themselves", async (_, play) => {
     play();
     const { body } = await f.redeem(await f.signOn());
     const customer = body.data.customer_id;
@@ -70,7 +70,7 @@ describe("a provider that names members `__proto__`, `constructor` and `prototyp
   });
 });
 
-test("a sign-on that is refused for the JSON of its ID token names the member, in the record", async () => {
+test("a refused ID token › the record names the member with too many levels", async () => {
   let groups: unknown = "deep";
   for (let level = 0; level < 20; level++) groups = [groups];
   f.idp.hooks.claims = (claims) => ({ ...claims, groups });

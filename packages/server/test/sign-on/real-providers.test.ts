@@ -10,9 +10,9 @@ import {
 } from "../support/captured-idp.ts";
 import { createFederation, type Federation } from "../support/federation.ts";
 
-/** What nine real providers were seen to answer: each is accepted as it comes, and each of its errors is understood. */
+/** Recorded answers of nine real providers: each document is accepted, and each error has its reason. */
 
-/** A document and a token of a provider, and what must come of them. */
+/** Runs work with a federation whose provider replays recorded answers. */
 async function connected(
   provider: string,
   work: (f: Federation, play: Play) => Promise<void>,
@@ -41,7 +41,7 @@ const userinfoOf = (provider: string, sub: unknown): Captured | undefined =>
 const SIGNED_WITH = ["RS256", "PS256", "ES256", "EdDSA"];
 
 describe.each(capturedProviders())("%s", (provider) => {
-  test("is accepted as it comes, with whatever its lists leave out", async () => {
+  test("has a document that meets all requirements", async () => {
     await connected(provider, async (f, play) => {
       for (const discovery of capturedOf(provider, "discovery")) {
         play({ discovery });
@@ -53,7 +53,7 @@ describe.each(capturedProviders())("%s", (provider) => {
     });
   });
 
-  test("signs people on with every token it was seen to give, or is refused for the one thing that is wrong with it", async () => {
+  test("signs people on with every recorded token, unless its algorithm or a missing e-mail forbids it", async () => {
     await connected(provider, async (f, play) => {
       const tokens = capturedOf(provider, "token").filter(isBrokered);
       expect(tokens.length).toBeGreaterThan(0);
@@ -80,7 +80,7 @@ describe.each(capturedProviders())("%s", (provider) => {
 
 const WRONG_SECRET = /client secret in the profile/;
 
-/** Each error that was seen, by provider, status and code, with the beginning of its description where two have the same. */
+/** Each recorded error: provider, status and code. */
 const understood: Record<string, { reason: SignOnReason; remedy: RegExp; requirement?: string }> = {
   "canaille 500 internal_server_error": { reason: "token.unavailable", remedy: /health/ },
   "canaille 401 invalid_client": { reason: "token.client_refused", remedy: WRONG_SECRET },
@@ -106,36 +106,33 @@ const errors = capturedProviders().flatMap((provider) =>
     .map((token) => [`${provider} ${token.status} ${token.body.error}`, provider, token] as const),
 );
 
-test("every error that was seen is looked at", () => {
+test("every recorded error is in the table", () => {
   expect([...new Set(errors.map(([name]) => name))].toSorted()).toEqual(Object.keys(understood).toSorted());
 });
 
-test.each(errors)(
-  "%s has its reason, its remedy, its evidence and its line of the doctor",
-  async (name, provider, token) => {
-    const { reason, remedy, requirement } = understood[name] as (typeof understood)[string];
-    await connected(provider, async (f, play) => {
-      play({ token });
-      const { reference, error } = await f.signOn();
-      const record = await f.recordOf(reference);
-      expect(record).toMatchObject({
-        reason,
-        remedy: expect.stringMatching(remedy),
-        idp_answer: { call: "token", status: token.status, error: token.body.error },
-      });
-      expect(error).toBe(reason === "token.unavailable" ? "temporarily_unavailable" : "server_error");
-      expect(record.idp_answer.error_description?.length ?? 0).toBeLessThanOrEqual(500);
-      expect(JSON.stringify(record)).not.toMatch(/eyJ0eX|3xcY8j6HU7/);
-      if (requirement !== undefined)
-        expect(await check(f, requirement)).toMatchObject({
-          status: "not_met",
-          evidence: expect.stringContaining(`${token.status} "${token.body.error}`),
-        });
+test.each(errors)("%s has its reason, remedy, evidence and requirement", async (name, provider, token) => {
+  const { reason, remedy, requirement } = understood[name] as (typeof understood)[string];
+  await connected(provider, async (f, play) => {
+    play({ token });
+    const { reference, error } = await f.signOn();
+    const record = await f.recordOf(reference);
+    expect(record).toMatchObject({
+      reason,
+      remedy: expect.stringMatching(remedy),
+      idp_answer: { call: "token", status: token.status, error: token.body.error },
     });
-  },
-);
+    expect(error).toBe(reason === "token.unavailable" ? "temporarily_unavailable" : "server_error");
+    expect(record.idp_answer.error_description?.length ?? 0).toBeLessThanOrEqual(500);
+    expect(JSON.stringify(record)).not.toMatch(/eyJ0eX|3xcY8j6HU7/);
+    if (requirement !== undefined)
+      expect(await check(f, requirement)).toMatchObject({
+        status: "not_met",
+        evidence: expect.stringContaining(`${token.status} "${token.body.error}`),
+      });
+  });
+});
 
-/** Keycloak's own words, which its `error_description` was seen to have in the redirect; the last are Amazon Cognito's. */
+/** Texts of Keycloak's `error_description` in the redirect; the last row is Amazon Cognito's. */
 test.each<[string, string, SignOnReason, string]>([
   ["invalid_request", "Pushed Authorization Request is only allowed.", "idp_error.par_required", "R3"],
   [
@@ -146,23 +143,26 @@ test.each<[string, string, SignOnReason, string]>([
   ],
   ["invalid_scope", "Invalid scopes: openid email", "idp_error.scope", "R4"],
   ["invalid_request", "invalid_scope", "idp_error.scope", "R4"],
-])("the redirect %s %s is %s, and shows as %s", async (error, error_description, reason, requirement) => {
-  await connected("keycloak", async (f) => {
-    const honest = f.idp.signIn;
-    f.idp.signIn = (location) => {
-      const back = new URL(honest(location));
-      back.searchParams.delete("code");
-      for (const [member, value] of Object.entries({ error, error_description }))
-        back.searchParams.set(member, value);
-      return back.href;
-    };
-    const { reference } = await f.signOn();
-    expect((await f.recordOf(reference)).reason).toBe(reason);
-    expect(await check(f, requirement)).toMatchObject({ status: "not_met" });
-  });
-});
+])(
+  "the redirect %s %s has the reason %s, and %s is not met",
+  async (error, error_description, reason, requirement) => {
+    await connected("keycloak", async (f) => {
+      const honest = f.idp.signIn;
+      f.idp.signIn = (location) => {
+        const back = new URL(honest(location));
+        back.searchParams.delete("code");
+        for (const [member, value] of Object.entries({ error, error_description }))
+          back.searchParams.set(member, value);
+        return back.href;
+      };
+      const { reference } = await f.signOn();
+      expect((await f.recordOf(reference)).reason).toBe(reason);
+      expect(await check(f, requirement)).toMatchObject({ status: "not_met" });
+    });
+  },
+);
 
-test("lemonldap's denied consent is passed on as consent_required", async () => {
+test("lemonldap's refused consent reaches the storefront as consent_required", async () => {
   await connected("lemonldap", async (f) => {
     const honest = f.idp.signIn;
     f.idp.signIn = (location) => {

@@ -2,12 +2,12 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { limits } from "../../src/contract/limits.ts";
 import { authorize } from "../../src/contract/sign-on.ts";
 import { getSignOn, listSignOns } from "../../src/contract/sign-ons.ts";
-import { createRecorder } from "../../src/sign-on-records/record.ts";
+import { Recorder } from "../../src/sign-on-records/recorder.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { call } from "../support/call.ts";
 import { createFederation, type Federation } from "../support/federation.ts";
 
-/** The page that support lives in. */
+/** The records of sign-ons, as support reads them. */
 
 let f: Federation;
 beforeEach(async () => {
@@ -20,8 +20,8 @@ const list = async (query: string) => {
   return (await f.store.call(listSignOns, { query })).body;
 };
 
-describe("records", () => {
-  test("are found by reference, profile, outcome, reason, customer and time, newest first", async () => {
+describe("the list of records", () => {
+  test("is filtered by reference, profile, outcome, reason, customer and time, newest first", async () => {
     const good = await f.redeem(await f.signOn());
     f.latchkey.clock.advance(60_000);
     f.idp.hooks.claims = (claims) => ({ ...claims, nonce: "another" });
@@ -54,7 +54,7 @@ describe("records", () => {
     ]);
   });
 
-  test("say what was expected and what was found, why, and what to do; a nonce is never shown", async () => {
+  test("has the expected and the found value, the reason and the remedy, and never a nonce", async () => {
     f.idp.hooks.claims = (claims) => ({ ...claims, iss: "https://other.example" });
     const { reference } = await f.signOn();
     const record = await f.recordOf(reference);
@@ -74,13 +74,13 @@ describe("records", () => {
     });
   });
 
-  test("of a code that nobody redeemed say so: expired", async () => {
+  test("has `expired` for a code that was not redeemed", async () => {
     await f.signOn();
     f.latchkey.clock.advance(120_000);
     expect((await list("")).data[0]).toMatchObject({ outcome: "expired", reason: "code_expired" });
   });
 
-  test("are kept for thirty days, and of one's own store alone", async () => {
+  test("keeps thirty days, and shows the own store's records only", async () => {
     await f.signOn();
     const [record] = (await list("")).data;
     const other = await f.latchkey.createStore();
@@ -96,7 +96,7 @@ describe("records", () => {
 });
 
 describe("strangers", () => {
-  test("who use up what is recorded of them leave the records of shoppers whom a provider has signed for", async () => {
+  test("a stranger's failures use up strangers' records only", async () => {
     const query = new URLSearchParams(f.parameters({ scope: "x" })).toString();
     const ids = { store: f.store.store.id, realm: f.realmId };
     for (let index = 0; index < 205; index++)
@@ -130,7 +130,7 @@ describe("the recorder", () => {
   const count = async () =>
     (await f.latchkey.storage.db.selectFrom("sign_ons").select("id").execute()).length;
 
-  test("keeps what the database could not take, up to its bound, and counts the rest", async () => {
+  test("keeps what the database refused, up to its bound, and counts the rest", async () => {
     const { storage, clock } = f.latchkey;
     const away = {
       transaction() {
@@ -138,7 +138,7 @@ describe("the recorder", () => {
       },
     };
     const fake = { ...storage, db: away } as unknown as Storage;
-    const recorder = createRecorder({ storage: fake, clock });
+    const recorder = new Recorder({ storage: fake, clock });
     for (let i = 0; i < 30_000; i++) recorder.note(record(i));
     await recorder.flush();
     for (let i = 30_000; i < 45_000; i++) recorder.note(record(i));
@@ -149,8 +149,8 @@ describe("the recorder", () => {
     expect([recorder.waiting(), await count()]).toEqual([0, 20_000]);
   });
 
-  test("has a tenth of its room for what no provider has signed: strangers take no place from shoppers", async () => {
-    const recorder = createRecorder(f.latchkey);
+  test("has a tenth of its room for unsigned failures", async () => {
+    const recorder = new Recorder(f.latchkey);
     for (let i = 0; i < 1000; i++) recorder.note(record(i));
     for (let i = 1000; i < 25_000; i++) recorder.note(strangers(i));
     expect([recorder.waiting(), recorder.dropped()]).toEqual([3000, 22_000]);
@@ -159,7 +159,7 @@ describe("the recorder", () => {
     expect([recorder.waiting(), recorder.dropped()]).toEqual([1, 22_000]);
   });
 
-  test("takes one event of a stranger's from what there is for them, also where the database undoes a transaction and it runs again", async () => {
+  test("counts a stranger's event once, also when the database repeats the transaction", async () => {
     const { storage, clock } = f.latchkey;
     const undone: Storage = {
       ...storage,
@@ -172,7 +172,7 @@ describe("the recorder", () => {
         return storage.transact(work);
       },
     };
-    const recorder = createRecorder({ storage: undone, clock });
+    const recorder = new Recorder({ storage: undone, clock });
     for (let i = 0; i < limits.strangerEventsAtOnce; i++) recorder.note(strangers(i));
     await recorder.flush();
     const noted = await storage.db
@@ -183,8 +183,8 @@ describe("the recorder", () => {
     expect(noted).toHaveLength(limits.strangerEventsAtOnce);
   });
 
-  test("loses one record whose store is gone, and not those beside it", async () => {
-    const recorder = createRecorder(f.latchkey);
+  test("loses only the record of a store that is gone", async () => {
+    const recorder = new Recorder(f.latchkey);
     recorder.note(record(1));
     recorder.note(record(2, "01890000-0000-7000-8000-999999999999"));
     recorder.note(record(3));
@@ -192,17 +192,17 @@ describe("the recorder", () => {
     expect([await count(), recorder.dropped()]).toEqual([2, 1]);
   });
 
-  test.each([["a code that was issued"], ["one that has expired"]])(
-    "writes what became of %s also where the clock of the instance that redeemed it is behind",
+  test.each([["a code that was issued"], ["a code that has expired"]])(
+    "writes the exchange of %s also from an instance whose clock is behind",
     async (what) => {
       const { storage, clock } = f.latchkey;
       const issued = { ...record(1), outcome: "code_issued" as const, reason: null };
-      const ahead = createRecorder({ storage, clock: { ...clock, now: () => clock.now() + 1000 } });
+      const ahead = new Recorder({ storage, clock: { ...clock, now: () => clock.now() + 1000 } });
       ahead.note(issued);
       await ahead.flush();
       const expired = { outcome: "expired", reason: "code_expired" };
-      if (what === "one that has expired") await storage.db.updateTable("sign_ons").set(expired).execute();
-      const recorder = createRecorder(f.latchkey);
+      if (what === "a code that has expired") await storage.db.updateTable("sign_ons").set(expired).execute();
+      const recorder = new Recorder(f.latchkey);
       recorder.noteExchange({ ...issued, outcome: "exchanged", customerId: "ada" });
       await recorder.flush();
       const row = await storage.db.selectFrom("sign_ons").selectAll().executeTakeFirst();

@@ -6,7 +6,7 @@ import { type Answer, call } from "../support/call.ts";
 import { type Browser, COOKIE, createFederation, type Federation, SHOP } from "../support/federation.ts";
 import { askUserinfo, makeKey, redeemAtRealm } from "../support/standard-client.ts";
 
-/** RP-initiated logout without an ID token: the shopper is asked, and a Yes counts in the browser that was asked alone. */
+/** RP-initiated logout without an ID token: a page asks the shopper, and only a Yes of the same browser counts. */
 
 let f: Federation;
 beforeEach(async () => {
@@ -19,7 +19,7 @@ const headersOf = ({ cookie }: Browser) => (cookie === undefined ? {} : { cookie
 const decode = (html: string) =>
   html.replaceAll("&#39;", "'").replaceAll("&quot;", '"').replaceAll("&amp;", "&");
 
-/** The page, as a browser has it. */
+/** The page's form, as a browser reads it. */
 type Page = { answer: Answer; action: string; confirmation: string };
 
 function read(answer: Answer, browser: Browser): Page {
@@ -40,7 +40,7 @@ async function visit(
     browser,
   );
 }
-/** As a browser presses the button. */
+/** Presses the page's button. */
 const sayYes = (browser: Browser, { action, confirmation }: Pick<Page, "action" | "confirmation">) => {
   const query = action.includes("?") ? action.slice(action.indexOf("?") + 1) : "";
   return call(f.latchkey.app, endSessionByForm, {
@@ -52,7 +52,7 @@ const sayYes = (browser: Browser, { action, confirmation }: Pick<Page, "action" 
 };
 const isAsked = ({ answer, confirmation }: Page) => answer.status === 200 && confirmation !== "";
 
-test("200: the page asks, and neither redirects nor ends anything; GET and POST alike", async () => {
+test("the page that asks to sign out › 200 with the page, by GET and POST; no session ends", async () => {
   const signedOn = await f.signOn();
   const proof = { client_id: "customers", code_verifier: signedOn.pkce.verifier };
   const { access_token } = (await redeemAtRealm(f, signedOn, proof)).body;
@@ -65,7 +65,7 @@ test("200: the page asks, and neither redirects nor ends anything; GET and POST 
 });
 
 test.each([false, true])(
-  "Yes goes on to the registered address with its state, to the letter (asked by POST: %s)",
+  "Yes leads to the registered address with its state unchanged (asked by POST: %s)",
   async (isForm) => {
     const state = `a b&c'"\r\n\n<x>`;
     const browser = { cookie: undefined };
@@ -83,7 +83,7 @@ test.each([false, true])(
   },
 );
 
-test("Yes without an address ends on a page that says that no session at the shop has ended; a state alone changes nothing", async () => {
+test("Yes without an address ends on a page that says that the shop's session goes on", async () => {
   const signedOn = await f.signOn();
   const proof = { client_id: "customers", code_verifier: signedOn.pkce.verifier };
   const { access_token } = (await redeemAtRealm(f, signedOn, proof)).body;
@@ -95,7 +95,7 @@ test("Yes without an address ends on a page that says that no session at the sho
   expect((await askUserinfo(f, access_token)).status).toBe(200);
 });
 
-test("Yes ends the sign-ons that this browser has begun, in every tab, and no other browser's", async () => {
+test("Yes ends the sign-ons that this browser has begun, and no other browser's", async () => {
   const [browser, other] = [{ cookie: undefined }, { cookie: undefined }];
   const begun = [await f.begin(browser), await f.begin(browser)];
   const elsewhere = await f.begin(other);
@@ -118,7 +118,7 @@ test("Yes ends the sign-ons that this browser has begun, in every tab, and no ot
   expect(back.headers.get("location")).toContain("code=lkac_");
 });
 
-describe("a Yes of another site is none: the question is asked again, and nothing ends", () => {
+describe("a forged Yes › the page asks again", () => {
   const forged: [string, (page: Page, browser: Browser) => Promise<Answer>][] = [
     ["without the browser's cookie (SameSite)", (page) => sayYes({ cookie: undefined }, page)],
     [
@@ -157,7 +157,7 @@ describe("a Yes of another site is none: the question is asked again, and nothin
   });
 });
 
-test("400 before the question for an address that is not registered, and nobody is told that they are signed out (R175)", async () => {
+test("the page that asks to sign out › 400 for an unregistered address before the page asks (R175)", async () => {
   for (const uri of ["https://evil.example/", `${SHOP}/`, `${SHOP}?x=1`, "javascript:alert(1)"]) {
     const { answer } = await visit({ cookie: undefined }, { post_logout_redirect_uri: uri });
     expect([answer.status, answer.code]).toEqual([400, "logout_uri_unregistered"]);
@@ -167,7 +167,7 @@ test("400 before the question for an address that is not registered, and nobody 
   }
 });
 
-test("400 for a client that is not the store's, a parameter twice, or a hint that was changed", async () => {
+test("the page that asks to sign out › 400 for an unknown client, a repeated parameter or a changed hint", async () => {
   const browser = { cookie: undefined };
   expect((await visit(browser, { client_id: "unknown" })).answer.code).toBe("sign_on_client_unknown");
   const stranger = await f.latchkey.createStore();
@@ -187,7 +187,7 @@ test("400 for a client that is not the store's, a parameter twice, or a hint tha
 });
 
 test.each(LANGUAGES)(
-  "%s: the page asks by the shop's name, which is text and no markup",
+  "the page that asks to sign out › %s: the page has the shop's name as text",
   async (language) => {
     const { signOut } = pageWords[language];
     const unnamed = await visit({ cookie: undefined }, { ui_locales: language });

@@ -15,8 +15,8 @@ import {
 } from "../support/standard-client.ts";
 
 /**
- * What OpenID Connect Core 1.0 demands from a `standard` application key, and what the seed demands from the storefronts' public client,
- * side by side. In brackets: the modules of the OpenID Foundation's suite that ask for the same.
+ * Demands of OpenID Connect Core 1.0 on a `standard` application key, beside the seed's demands on the public client.
+ * In brackets: modules of the OpenID Foundation's suite that ask for the same.
  */
 
 let f: Federation;
@@ -28,11 +28,11 @@ beforeAll(async () => {
 afterAll(() => f.close());
 
 const ids = () => ({ store: f.store.store.id, realm: f.realmId });
-const toldBy = (answer: Answer) =>
+const parametersOf = (answer: Answer) =>
   Object.fromEntries(new URL(answer.headers.get("location") ?? "").searchParams);
 const atIdp = (answer: Answer) => {
   expect(answer.headers.get("location")).toContain(`${f.idp.origin}/authorize?`);
-  return toldBy(answer);
+  return parametersOf(answer);
 };
 
 type Client = {
@@ -60,7 +60,7 @@ const standardKey: Client = {
 };
 const begin = (client: Client, more?: Changes) => f.begin({ cookie: undefined }, client.request(more));
 
-/** Scope, what is granted to a `standard` key, and to the public client; undefined: invalid_scope. */
+/** The scope, and the granted scope of a `standard` key and of the public client; undefined: invalid_scope. */
 const SCOPES: [string, string | undefined, string | undefined][] = [
   ["openid", "openid", undefined],
   ["openid profile", "openid profile", undefined],
@@ -82,7 +82,7 @@ describe.each(SCOPES)(
       [publicClient, ofPublic],
     ] as const)("$0.name", async (client, granted) => {
       if (granted === undefined) {
-        expect(toldBy(await begin(client, { scope }))).toMatchObject({ error: "invalid_scope" });
+        expect(parametersOf(await begin(client, { scope }))).toMatchObject({ error: "invalid_scope" });
         return;
       }
       const { status, body } = await client.signIn({ scope });
@@ -102,7 +102,7 @@ describe.each(SCOPES)(
   },
 );
 
-test("the identity provider is asked for the address whatever the client asks for (seed 1.4)", async () => {
+test("every request to the provider has the scope email (seed 1.4)", async () => {
   for (const [scope, sent] of [
     ["openid", "openid email"],
     ["openid profile", "openid email profile"],
@@ -111,13 +111,13 @@ test("the identity provider is asked for the address whatever the client asks fo
 });
 
 describe.each([standardKey, publicClient])("$name", (client) => {
-  test("gets its nonce back, and no auth_time that it has not asked for", async () => {
+  test("gets its nonce in the ID token, and no auth_time unless it asks for one", async () => {
     const claims = decodeJwt((await client.signIn()).body.id_token);
     expect([claims.nonce, claims.auth_time]).toEqual(["its-nonce", undefined]);
     expect(claims.aud).toBe(client === standardKey ? key.clientId : "customers");
   });
 
-  test("max_age: auth_time is in the ID token, and login_required where the provider states none (oidcc-max-age)", async () => {
+  test("max_age: the ID token has auth_time; login_required if the provider sends none (oidcc-max-age)", async () => {
     const authTime = Math.floor(f.latchkey.clock.now() / 1000);
     f.idp.hooks.claims = (claims) => ({ ...claims, auth_time: authTime });
     const { body } = await client.signIn({ max_age: "10000" });
@@ -127,7 +127,7 @@ describe.each([standardKey, publicClient])("$name", (client) => {
     expect(signedOn.error).toBe("login_required");
   });
 
-  test("prompt, display, ui_locales and login_hint reach the provider; its login_required comes back (oidcc-prompt-none-not-logged-in)", async () => {
+  test("prompt, display, ui_locales, login_hint are passed on; login_required comes back (oidcc-prompt-none-not-logged-in)", async () => {
     const passed = { prompt: "none", display: "popup", ui_locales: "de", login_hint: "ada@shop.example" };
     expect(atIdp(await begin(client, passed))).toMatchObject(passed);
     expect(atIdp(await begin(client, { prompt: "login" })).prompt).toBe("login");
@@ -162,16 +162,16 @@ describe.each([standardKey, publicClient])("$name", (client) => {
     ["request_uri", "request_uri_not_supported"],
     ["registration", "registration_not_supported"],
   ])("303 for %s: %s", async (name, error) => {
-    expect(toldBy(await begin(client, { [name]: "https://client.example/x" })).error).toBe(error);
+    expect(parametersOf(await begin(client, { [name]: "https://client.example/x" })).error).toBe(error);
   });
 
   test("303 invalid_request without response_type, unsupported_response_type for another (oidcc-response-type-missing)", async () => {
-    expect(toldBy(await begin(client, { response_type: undefined })).error).toBe("invalid_request");
+    expect(parametersOf(await begin(client, { response_type: undefined })).error).toBe("invalid_request");
     for (const response_type of ["token", "id_token", "code id_token"])
-      expect(toldBy(await begin(client, { response_type })).error).toBe("unsupported_response_type");
+      expect(parametersOf(await begin(client, { response_type })).error).toBe("unsupported_response_type");
   });
 
-  test("400 as a page for a redirect URI that is not registered, has a query added, or is missing (oidcc-redirect-uri-*)", async () => {
+  test("400 as a page for an unregistered, extended or missing redirect URI (oidcc-redirect-uri-*)", async () => {
     for (const redirect_uri of [`${SHOP}x`, `${SHOP}?foo=bar`, `${SHOP}?shop=1&x=1`, undefined]) {
       const answer = await begin(client, { redirect_uri });
       expect([answer.status, answer.code]).toEqual([400, "redirect_uri_unregistered"]);
@@ -180,7 +180,7 @@ describe.each([standardKey, publicClient])("$name", (client) => {
     expect((await begin(client, { redirect_uri: `${SHOP}?shop=1` })).status).toBe(303);
   });
 
-  test("POST at authorize is GET (oidcc-ensure-post-request-succeeds)", async () => {
+  test("POST at authorize works like GET (oidcc-ensure-post-request-succeeds)", async () => {
     const form = f.parameters(client.request());
     expect(atIdp(await call(f.latchkey.app, authorizeByForm, { ids: ids(), form })).response_type).toBe(
       "code",
@@ -188,7 +188,7 @@ describe.each([standardKey, publicClient])("$name", (client) => {
   });
 });
 
-test("a `standard` key shows its secret by Basic or in the body, and not without it", async () => {
+test("a `standard` key › 200 with its secret by Basic or in the body, 401 without", async () => {
   const begun = () => f.signOn({ parameters: withoutChallenge(key) });
   const inBody = { client_id: key.clientId, client_secret: key.clientSecret };
   expect((await redeemAtRealm(f, await begun(), {}, { headers: basic(key) })).status).toBe(200);
@@ -203,7 +203,7 @@ describe("id_token_hint (oidcc-id-token-hint)", () => {
     return [error, returned.get("reason")];
   };
 
-  test("is still there when the shopper chooses a provider on our page", async () => {
+  test("is kept on the page of providers", async () => {
     const second = await f.addProfile({ name: "Second" });
     const id_token_hint = await hintOf();
     const query = new URLSearchParams(
@@ -214,7 +214,7 @@ describe("id_token_hint (oidcc-id-token-hint)", () => {
     expect(page.body).toContain(`value="${second}"`);
   });
 
-  test("of a `standard` key: the customer it names signs on, also with one that has expired or is another client's", async () => {
+  test("a `standard` key's hint lets the named customer sign on, also when expired or another client's", async () => {
     const hints = [await hintOf(), await hintOf(publicClient)];
     f.latchkey.clock.advance(2 * 3_600_000);
     f.implicit = await f.store.token("implicit");
@@ -222,29 +222,29 @@ describe("id_token_hint (oidcc-id-token-hint)", () => {
       expect((await standardKey.signIn({ id_token_hint, prompt: "none" })).status).toBe(200);
   });
 
-  test("login_required when another customer comes back, one whom nobody knows yet included", async () => {
+  test("login_required when another customer comes back, known or new", async () => {
     const id_token_hint = await hintOf();
-    f.idp.person = { ...ADA, sub: "somebody-else", email: "else@shop.example" };
+    f.idp.person = { ...ADA, sub: "another-subject", email: "else@shop.example" };
     expect(await reasonOf({ id_token_hint })).toEqual(["login_required", "hint_unmatched"]);
     await standardKey.signIn();
     expect(await reasonOf({ id_token_hint })).toEqual(["login_required", "hint_unmatched"]);
     f.idp.person = { ...ADA };
   });
 
-  test("login_required before the provider is asked for a hint that is no ID token of this realm", async () => {
+  test("login_required for a hint that is no ID token of this realm, without a request to the provider", async () => {
     const { body } = await standardKey.signIn();
     const [head, , signature] = body.id_token.split(".");
     const other = Buffer.from(JSON.stringify({ ...decodeJwt(body.id_token), sub: "x" })).toString(
       "base64url",
     );
     for (const id_token_hint of ["x", body.access_token, `${head}.${other}.${signature}`])
-      expect(toldBy(await begin(standardKey, { id_token_hint }))).toMatchObject({
+      expect(parametersOf(await begin(standardKey, { id_token_hint }))).toMatchObject({
         error: "login_required",
         reason: "hint_unmatched",
       });
   });
 
-  test("of the public client is ignored (wire 7)", async () => {
+  test("the public client's hint is ignored (wire 7)", async () => {
     expect((await publicClient.signIn({ id_token_hint: "x" })).status).toBe(200);
   });
 });

@@ -3,19 +3,19 @@ import { createFederation, type Federation } from "../support/federation.ts";
 import { watchStatements } from "../support/statements.ts";
 import { until } from "../support/until.ts";
 
-/** What each leg of a sign-on asks of the database: on PostgreSQL each of them is a round trip. */
+/** The statements of each step of a sign-on: on PostgreSQL each of them is a round trip. */
 
 let f: Federation;
 beforeAll(async () => {
   f = await createFederation();
-  // The first sign-on notes the algorithm of the provider's ID tokens, a change of the store that drops what is cached of it.
+  // The first sign-on notes the algorithm of the provider's ID tokens: a change of the store, which empties its caches.
   await f.redeem(await f.signOn());
-  // What is read the first time only, such as the signing key, is known from here on.
+  // Warms caches such as the signing key.
   await f.redeem(await f.signOn());
 });
 afterAll(() => f.close());
 
-/** The statements of a piece of work, each by its verb and its table, or all that it reads. */
+/** Runs work, and lists its statements by verb and table. */
 async function statementsOf<T>(work: () => Promise<T>): Promise<{ result: T; asked: string[] }> {
   const { storage } = f.latchkey;
   const { db: whole } = storage;
@@ -34,8 +34,8 @@ async function statementsOf<T>(work: () => Promise<T>): Promise<{ result: T; ask
   return { result, asked };
 }
 
-test("authorize asks nothing of a place that is known, the callback twice, an exchange eight times for somebody new and six times after that", async () => {
-  f.idp.hooks.claims = (claims) => ({ ...claims, sub: "somebody new" });
+test("a sign-on has no statement at authorize, two at the callback, eight at the first exchange and six later", async () => {
+  f.idp.hooks.claims = (claims) => ({ ...claims, sub: "a new subject" });
   for (const made of [["insert customers", "insert customer_identities"], []]) {
     const { result: signedOn, asked } = await statementsOf(() => f.signOn());
     expect(asked).toEqual(["insert sign_on_attempts", "update sign_on_attempts"]);
@@ -53,7 +53,7 @@ test("authorize asks nothing of a place that is known, the callback twice, an ex
   }
 });
 
-test("that a provider's document was read again, and was the same, is written once in six hours", async () => {
+test("an unchanged document of the provider is written once in six hours", async () => {
   const [DISCOVERY, FIVE_MINUTES_MS] = ["/.well-known/openid-configuration", 5 * 60_000];
   f.idp.journal.length = 0;
   const { asked } = await statementsOf(async () => {

@@ -1,18 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { newId } from "../../src/lib/ids.ts";
 import { newCredential } from "../../src/lib/secrets.ts";
-import {
-  claimAttempt,
-  claimDirectCode,
-  failAttempt,
-  forgetDirectCode,
-  forgetOldAttempts,
-  issueCode,
-  settleDirectCode,
-} from "../../src/sign-on/code.ts";
+import { claimAttempt, failAttempt, forgetOldAttempts, issueCode } from "../../src/sign-on/claim-attempt.ts";
+import { claimDirectCode, forgetDirectCode, settleDirectCode } from "../../src/sign-on/redeem-direct.ts";
 import { createFederation, type Federation, newPkce, SHOP } from "../support/federation.ts";
 
-/** The states of an attempt in the database, whoever writes them and in whatever order: terminal ones are never left. */
+/** The states of an attempt in the database: no writer leaves a terminal state, in any order of writes. */
 
 let f: Federation;
 let attemptId: string;
@@ -53,7 +46,7 @@ describe("an attempt", () => {
     expect(await stateOf()).toBe("returned");
   });
 
-  test("has no code that is worth anything before it is issued one", async () => {
+  test("has a code that is refused until it is issued", async () => {
     const clientCode = newCredential("lkac");
     attemptId = newId();
     await claim(clientCode);
@@ -61,24 +54,24 @@ describe("an attempt", () => {
     expect(await stateOf()).toBe("returned");
   });
 
-  test("that failed is given no code", async () => {
+  test("gets no code after it failed", async () => {
     await fail();
     await expect(issue()).rejects.toThrow("was ended");
     expect(await stateOf()).toBe("failed");
   });
 
-  test("is given one code, not two", async () => {
+  test("gets one code", async () => {
     await issue();
     await expect(issue()).rejects.toThrow("was ended");
   });
 
-  test("that has its code does not fail behind it", async () => {
+  test("does not fail after its code was issued", async () => {
     await issue();
     await fail();
     expect(await stateOf()).toBe("code_issued");
   });
 
-  test("is remembered for an hour after it can no longer be opened, with a code or without", async () => {
+  test("is forgotten an hour after it expired, with a code or without", async () => {
     const failed = attemptId;
     await fail();
     attemptId = newId();
@@ -94,7 +87,7 @@ describe("an attempt", () => {
     expect(await states()).toEqual([undefined, undefined]);
   });
 
-  test("of another store is neither failed nor given a code", async () => {
+  test("can neither fail nor get a code through another store", async () => {
     await fail(newId());
     await expect(issueCode(deps(), { ...place(), storeId: newId() }, attemptId, IDENTITY)).rejects.toThrow(
       "was ended",
@@ -103,7 +96,7 @@ describe("an attempt", () => {
   });
 });
 
-describe("what a provider said of somebody", () => {
+describe("the identity of an attempt", () => {
   const identityOf = async () => {
     const query = f.latchkey.storage.db
       .selectFrom("sign_on_attempts")
@@ -113,7 +106,7 @@ describe("what a provider said of somebody", () => {
     return row && { state: row.state, identity: row.identity };
   };
 
-  test("is kept until its code is over, and then forgotten; the attempt itself later", async () => {
+  test("is deleted when its code expires; the attempt itself later", async () => {
     await issue();
     f.latchkey.clock.advance(59_999);
     await forgetOldAttempts(deps());
@@ -127,7 +120,7 @@ describe("what a provider said of somebody", () => {
   });
 });
 
-describe("failing an attempt", () => {
+describe("failAttempt", () => {
   const failWith = (error: Error) => {
     const updateTable = () => {
       throw error;
@@ -136,11 +129,11 @@ describe("failing an attempt", () => {
     return failAttempt({ ...deps(), storage }, place(), attemptId);
   };
 
-  test("says nothing of a database that is away: why the sign-on failed is told, and the attempt is claimed anyway", async () => {
+  test("ignores an outage of the database: the attempt is claimed anyway", async () => {
     await failWith(Object.assign(new Error("away"), { code: "ECONNREFUSED" }));
   });
 
-  test("does not hide a fault of ours", async () => {
+  test("throws any other error", async () => {
     await expect(failWith(new Error("a slip"))).rejects.toThrow("a slip");
   });
 });
@@ -173,7 +166,7 @@ describe("a code of the direct flow", () => {
     expect(await stateOf(id)).toBe("exchanged");
   });
 
-  test("that failed is not forgotten: it cannot be brought again", async () => {
+  test("that failed is not forgotten, and cannot be claimed again", async () => {
     const { id, codeHash } = await claimCode();
     await failAttempt(deps(), place(), id);
     await forgetDirectCode(deps(), place(), id);
@@ -181,7 +174,7 @@ describe("a code of the direct flow", () => {
     expect((await claimCode(codeHash)).isFirst).toBe(false);
   });
 
-  test("that its provider never answered is forgotten, by its own store alone", async () => {
+  test("without an answer of the provider is forgotten, by its own store only", async () => {
     const { id, codeHash } = await claimCode();
     await forgetDirectCode(deps(), { storeId: newId() }, id);
     expect(await stateOf(id)).toBe("returned");

@@ -40,14 +40,14 @@ describe.each(engines)("after a restore on $name", (engine) => {
     await database?.drop();
   });
 
-  /** The operator's command, and the second that it waits. */
+  /** The operator's command, and the second that the command waits. */
   const end = async () => {
     const { clock } = f.latchkey;
     const ended = await endWhatCameBack({ storage: operator, clock });
     clock.set(ended.from);
     return ended;
   };
-  /** What is in memory of the store is gone within a second, as in any other process. */
+  /** The instance's cache of the store is cleared within a second, as in any other process. */
   const endAndHear = async () => {
     const token = await f.store.token();
     const status = async () => (await call(f.latchkey.app, getStore, { token })).status;
@@ -60,7 +60,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
     return call(f.latchkey.app, issueAccessToken, { form });
   };
 
-  test("401 for access tokens of before, warm ones within a second; those of after are good at once", async () => {
+  test("401 for earlier access tokens, cached ones within a second; new ones work at once", async () => {
     let [token, fresh] = ["", ""];
     const status = async () => (await call(f.latchkey.app, getStore, { token })).status;
     const round = async () => {
@@ -77,7 +77,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
     expect((await call(f.latchkey.app, introspectToken, { form })).body).toEqual({ active: false });
   });
 
-  test("403 for customer tokens, 400 for codes of before, and both are counted", async () => {
+  test("403 for earlier customer tokens, 400 for earlier codes, and both are counted", async () => {
     const { data } = (await f.redeem(await f.signOn())).body;
     const unredeemed = await f.signOn();
     const ended = await end();
@@ -90,7 +90,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
     expect((await f.redeem(await f.signOn(), {}, { token })).status).toBe(200);
   });
 
-  test("400 for a request that is sent again with its Idempotency-Key: the answer of before held a token that is dead", async () => {
+  test("400 for a repeated Idempotency-Key: the earlier answer held a token that is now void", async () => {
     const signedOn = await f.signOn();
     const headers = { "idempotency-key": "once" };
     expect((await f.redeem(signedOn, {}, { headers })).status).toBe(200);
@@ -99,7 +99,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
     expect((await f.redeem(signedOn, {}, { token, headers })).code).toBe("code_invalid");
   });
 
-  test("a signing key that came back is in no key set within a second and does not sign; the new one has another name", async () => {
+  test("a restored signing key is in no key set within a second and does not sign; the new one has another name", async () => {
     const kids = async () =>
       (await call(f.latchkey.app, jwks)).body.keys
         .filter(({ alg }: { alg: string }) => alg === "ES256")
@@ -117,7 +117,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
     expect([decodeProtectedHeader(data.token).kid]).toEqual(await kids());
   });
 
-  test("a shopper who was at the identity provider meanwhile starts again: that sign-on has expired (T54)", async () => {
+  test("a shopper who was at the identity provider during the restore starts again: that sign-on has expired (T54)", async () => {
     const browser = { cookie: undefined };
     const begun = await f.begin(browser, { code_challenge: newPkce().challenge });
     const back = f.idp.signIn(begun.headers.get("location") ?? "");
@@ -126,7 +126,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
     expect((await f.signOn({ browser })).code).toBeTruthy();
   });
 
-  test("401 for a secret that was rotated out and in its grace; the newest one works", async () => {
+  test("401 for a secret that was rotated out and in its grace period; the newest one works", async () => {
     const { clock } = f.latchkey;
     const { data: rotated } = await rotateSecret(
       { storage: operator, clock, publicUrl: "" },
@@ -139,7 +139,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
     expect((await secretOf(rotated.client_secret)).status).toBe(200);
   });
 
-  test("the limits of the backup are in force, also where those of the replaced database were known, which had changed more often", async () => {
+  test("the limits of the backup apply, also where the replaced database had changed them more often", async () => {
     const limitIs = (rate_limit: number, revision: number) =>
       operator.db.updateTable("stores").set({ rate_limit, revision }).execute();
     const told = async () => {
@@ -154,7 +154,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
     await until(async () => (await told())?.includes("q=700"));
   });
 
-  describe("where the replaced database can be read", () => {
+  describe("with a readable replaced database", () => {
     let backup: TestDatabase;
     let restored: Storage;
 
@@ -182,13 +182,13 @@ describe.each(engines)("after a restore on $name", (engine) => {
     });
     const carry = (replaced = operator) =>
       carryOver({ storage: restored, clock: f.latchkey.clock }, replaced);
-    /** Puts these rows into the backup, too. */
+    /** Also writes these rows into the backup. */
     const backUp = async (
       table: "application_keys" | "application_key_secrets" | "customers" | "members",
     ) => {
       const rows = await operator.db.selectFrom(table).selectAll().execute();
       await restored.db.deleteFrom(table).execute();
-      // SQLite makes `name_key` itself.
+      // SQLite computes `name_key` itself.
       const given = rows.map((row) => ({ ...row, name_key: undefined }));
       await restored.db.insertInto(table).values(given).execute();
     };
@@ -211,7 +211,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
     const secrets = ({ db }: Storage): Promise<Tables["application_key_secrets"][]> =>
       db.selectFrom("application_key_secrets").selectAll().orderBy("id").execute();
 
-    test("secrets that were rotated since are as there, the new one included", async () => {
+    test("secrets that were rotated since are carried over, the new one included", async () => {
       const { clock } = f.latchkey;
       await rotateSecret(
         { storage: operator, clock, publicUrl: "" },
@@ -233,7 +233,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
       expect(await secrets(restored)).toEqual([]);
     });
 
-    test("a key that was made a pkce client again since stays so", async () => {
+    test("a key that became a PKCE client again since stays one", async () => {
       const deps = { storage: operator, clock: f.latchkey.clock, publicUrl: "" };
       const by = byOperator(f.store.store.id);
       const change = (openid_client: "pkce" | "standard") =>
@@ -247,13 +247,13 @@ describe.each(engines)("after a restore on $name", (engine) => {
       expect(row?.openid_client).toBe("pkce");
     });
 
-    test("members who were removed since stay so; roles are as there, and whom a member was bound to", async () => {
+    test("members who were removed since stay removed; roles and provider bindings are carried over", async () => {
       const { clock } = f.latchkey;
       const deps = { storage: operator, clock, publicUrl: "" };
       const by = byOperator(f.store.store.id);
       const invite = async (name: string) => {
         const email = { shown: `${name}@shop.example`, key: `${name}@shop.example` };
-        return createMember(deps, by, { email, role: "administrator" });
+        return (await createMember(deps, by, { email, role: "administrator" })).data;
       };
       const [gone, demoted, bound] = [await invite("gone"), await invite("demoted"), await invite("bound")];
       await backUp("members");
@@ -268,19 +268,19 @@ describe.each(engines)("after a restore on $name", (engine) => {
       expect(await stateOf(restored)).toEqual(await stateOf(operator));
     });
 
-    test("an invitation that was sent to another address since the backup stays so, whoever had that address then", async () => {
+    test("an invitation that was sent to another address since stays so, whichever member had that address then", async () => {
       const deps = { storage: operator, clock: f.latchkey.clock, publicUrl: "" };
       const by = byOperator(f.store.store.id);
       const addressOf = (name: string) => ({ shown: `${name}@Shop.example`, key: `${name}@shop.example` });
       const invite = async (name: string) =>
-        (await createMember(deps, by, { email: addressOf(name), role: "administrator" })).id;
+        (await createMember(deps, by, { email: addressOf(name), role: "administrator" })).data.id;
       const send = (id: string, name: string) => updateMember(deps, by, id, { email: addressOf(name) });
       const ids = [await invite("wrong"), await invite("one"), await invite("other"), await invite("bound")];
       const [mistyped = "", one = "", other = "", bound = ""] = ids;
       const binding = { profile_id: f.profileId, issuer: "i", subject: "s" };
       await operator.db.updateTable("members").set(binding).where("id", "=", bound).execute();
       await backUp("members");
-      // The two have changed places, and who was mistyped has the address of somebody who has another one now.
+      // The two have swapped addresses, and the member with a mistyped one has the address of another member now.
       for (const [id, name] of [
         [one, "free"],
         [other, "one"],
@@ -300,7 +300,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
       });
     });
 
-    test("a password that was changed since is as there; who had none at the backup has none", async () => {
+    test("a password that was changed since is carried over; a customer without one at the backup has none", async () => {
       const make = (name: string, password?: string) => {
         const data = { type: "customer", name, email: `${name}@shop.example`, password };
         return f.store.call(createCustomer, { json: { data } });
@@ -317,12 +317,12 @@ describe.each(engines)("after a restore on $name", (engine) => {
       ]);
     });
 
-    test("each thing that is carried over leaves one event, by the operator (wire 16)", async () => {
+    test("each carried-over change leaves one event, with the operator as the actor (wire 16)", async () => {
       const deps = { storage: operator, clock: f.latchkey.clock, publicUrl: "" };
       const by = byOperator(f.store.store.id);
       const invite = async (name: string) => {
         const email = { shown: `${name}@shop.example`, key: `${name}@shop.example` };
-        return (await createMember(deps, by, { email, role: "administrator" })).id;
+        return (await createMember(deps, by, { email, role: "administrator" })).data.id;
       };
       const [gone, changed, bound] = [await invite("gone"), await invite("changed"), await invite("bound")];
       const doomed = (await createApplicationKey(deps, by, { name: "Doomed" })).data.id;
@@ -368,12 +368,12 @@ describe.each(engines)("after a restore on $name", (engine) => {
       expect(read).toHaveLength(expected.length);
       expect(read).toEqual(expect.arrayContaining(expected));
       expect(JSON.stringify(noted)).not.toMatch(/_hash|hash of|of before/);
-      // What is as it was leaves none.
+      // An unchanged resource leaves no event.
       await carry();
       expect(await restored.db.selectFrom("event_outbox").selectAll().execute()).toHaveLength(noted.length);
     });
 
-    test("nothing is carried over from a database that was itself restored since, and no key goes", async () => {
+    test("nothing is carried over from a database that was itself restored since, and no key is deleted", async () => {
       const { clock } = f.latchkey;
       await deleteApplicationKey({ storage: operator, clock }, byOperator(f.store.store.id), f.store.key.id);
       await end();
@@ -381,7 +381,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
       expect(await secrets(restored)).toHaveLength(1);
     });
 
-    test("nothing is carried over from a database that the backup was not made of, and no key goes", async () => {
+    test("nothing is carried over from a database that is not the origin of the backup, and no key is deleted", async () => {
       const { clock } = f.latchkey;
       clock.advance(1);
       const another = await engine.create();

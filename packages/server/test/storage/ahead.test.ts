@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";
 
-describe.each(engines)("a statement that does not wait for the disk, on $name", (engine) => {
+describe.each(engines)("a write without a disk sync, on $name", (engine) => {
   let database: TestDatabase;
   let latchkey: TestApp;
   beforeEach(async ({ skip }) => {
@@ -32,10 +32,10 @@ describe.each(engines)("a statement that does not wait for the disk, on $name", 
     expect(stored).toEqual(told);
   });
 
-  // On PostgreSQL each connection decides it for itself.
+  // On PostgreSQL the setting belongs to each connection.
   if (engine.name !== "sqlite") return;
 
-  test("stands behind a transaction that is under way, which waits for the disk", async () => {
+  test("waits for a transaction under way, which waits for the disk", async () => {
     const held = Promise.withResolvers<void>();
     const order: string[] = [];
     const transaction = latchkey.storage.transact(async (trx) => {
@@ -50,7 +50,7 @@ describe.each(engines)("a statement that does not wait for the disk, on $name", 
     expect(order).toEqual(["transaction, synchronous 2", "ahead, synchronous 1"]);
   });
 
-  test("leaves the others waiting for the disk, also when it fails", async () => {
+  test("does not change that others wait for the disk, also when it fails", async () => {
     const { storage } = latchkey;
     const failing = storage.ahead((db) => sql`select * from no_such_table`.execute(db));
     await expect(failing).rejects.toThrow("no_such_table");

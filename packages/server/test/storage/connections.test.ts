@@ -2,16 +2,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createStore, type NewStore } from "../../src/create-store.ts";
+import { isCrowded, isUnavailable } from "../../src/storage/failures.ts";
 import { connectStorage, openStorage } from "../../src/storage/open.ts";
 import type { PostgresOptions, Storage, Trx } from "../../src/storage/storage.ts";
-import { isCrowded, isUnavailable } from "../../src/storage/storage.ts";
 import { changeStore } from "../../src/stores/store.ts";
 import { handClock } from "../support/clock.ts";
 import { postgresEngine, type TestDatabase, UNHURRIED } from "../support/engines.ts";
 import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";
 import { until } from "../support/until.ts";
 
-/** The connections to PostgreSQL on a bad day, over a line that we can make worse. */
+/** Connections to PostgreSQL through a proxy that the test can break. */
 describe("connections to PostgreSQL", () => {
   const clock = handClock();
   let database: TestDatabase;
@@ -36,20 +36,20 @@ describe("connections to PostgreSQL", () => {
     await database?.drop();
   });
 
-  /** With the limits of production. */
+  /** The limits of production. */
   const open = async (options?: PostgresOptions): Promise<Storage> => {
     const storage = await connectStorage(proxy.via(database.url), options);
     opened.push(storage);
     return storage;
   };
-  /** As often as a busy machine needs: nothing is late on purpose yet. */
+  /** As often as a busy machine needs: the proxy does not delay anything yet. */
   const newStore = async (storage: Storage): Promise<NewStore> => {
     await until(async () => (await failure(storage.ping())) === undefined);
     return createStore({ storage, clock }, { name: "Shop", rate_limit: 100 });
   };
   const rename = (storage: Storage, storeId: string, name: string) =>
     storage.db.updateTable("stores").set({ name }).where("id", "=", storeId).execute();
-  /** As a connection of somebody else's sees it. */
+  /** The view of another connection. */
   const seenName = async (storeId: string) =>
     (await witness.query("select name from stores where id = $1", [storeId])).rows[0].name;
   const failure = (work: Promise<unknown>): Promise<unknown> =>
@@ -58,7 +58,7 @@ describe("connections to PostgreSQL", () => {
       (error) => error,
     );
 
-  test("a BEGIN that was carried out too late is on no connection that is used again: what is acknowledged is there", async () => {
+  test("a BEGIN that was carried out too late leaves its connection unused: acknowledged writes are there", async () => {
     const storage = await open();
     const { store } = await newStore(storage);
     proxy.hold();
@@ -71,7 +71,7 @@ describe("connections to PostgreSQL", () => {
   });
 
   test.each(["begin", "update", "commit"])(
-    "a transaction whose %s is not answered leaves nothing behind that others wait for",
+    "a transaction without an answer to its %s leaves no lock behind",
     async (statement) => {
       const storage = await open();
       const { store } = await newStore(storage);
@@ -83,7 +83,7 @@ describe("connections to PostgreSQL", () => {
     },
   );
 
-  test("a begin that the server does not carry out takes the statement that came with it along", async () => {
+  test("a BEGIN that the server does not carry out cancels the statement that was sent with it", async () => {
     const storage = await open();
     const { store } = await newStore(storage);
     const revision = async () =>
@@ -95,7 +95,7 @@ describe("connections to PostgreSQL", () => {
       if (at >= 0) spoilt += piece.write("begun", at) / 5;
       return "pass";
     };
-    // First under the name that it was prepared with; that one is not trusted any more, so then in full.
+    // First by the name of the prepared statement; the name is not trusted any more, so then with the full text.
     const error = await failure(storage.transact((trx) => touch(trx, store.id)));
     expect((error as { code?: string }).code).toBe("42601");
     expect([spoilt, await revision()]).toEqual([2, before]);
@@ -104,7 +104,7 @@ describe("connections to PostgreSQL", () => {
     expect(await revision()).toBe(before + 1);
   });
 
-  test("what the server refuses says who asked, not how the answer was read", async () => {
+  test("a refusal of the server names the caller, not the parser of the answer", async () => {
     const storage = await open();
     const nowhere = (db: Storage["db"]) =>
       db
@@ -114,12 +114,12 @@ describe("connections to PostgreSQL", () => {
     const errors = [await failure(nowhere(storage.db)), await failure(storage.transact(nowhere))];
     for (const error of errors) {
       const lines = (error as Error).stack?.split("\n").slice(1, 7).join("\n");
-      expect(lines).toContain("postgres-connection.ts");
+      expect(lines).toContain("postgres/connection.ts");
       expect(lines).not.toContain("pg-protocol");
     }
   });
 
-  test("connections that fell silent are all replaced when the first of them is found out", async () => {
+  test("silent connections are all replaced when the first of them is found", async () => {
     const storage = await open();
     const { store } = await newStore(storage);
     // All ten are open and idle.
@@ -133,14 +133,15 @@ describe("connections to PostgreSQL", () => {
     for (let round = 0; round < 12; round++)
       await until(async () => {
         const error = await failure(rename(storage, store.id, `name ${round}`));
-        // On a busy machine a new connection may take longer than a request waits for one; a silent one is not met again.
+        // On a busy machine a new connection may take longer than a request waits; a silent connection is not used
+        // again.
         if (error) expect(String(error)).toMatch(/timeout exceeded when trying to connect/);
         return error === undefined;
       });
     expect(await seenName(store.id)).toBe("name 11");
   });
 
-  test("a crowd after a quiet time is a crowd, although nothing was heard from the server lately", async () => {
+  test("many requests after a quiet time are served, although the server sent nothing lately", async () => {
     const storage = await open({ connections: 1 });
     const { store } = await newStore(storage);
     await rename(storage, store.id, "it is connected");
@@ -153,18 +154,19 @@ describe("connections to PostgreSQL", () => {
         if (error) failures.push(error);
       });
     const first = ask(1);
-    // It has the connection, and no answer yet.
+    // The connection is open, without an answer yet.
     await new Promise(process.nextTick);
     const more = ask(200);
     await new Promise(setImmediate);
-    // Those who were refused at once; a busy machine may take so long to answer the others that nothing was heard indeed.
+    // The requests that were refused at once; a busy machine may take so long for the others that the server did seem
+    // silent.
     const atOnce = [...failures];
     expect(atOnce.length).toBeGreaterThan(0);
     for (const error of atOnce) expect((error as Error).message).not.toContain("nothing is heard");
     await Promise.all([...first, ...more]);
   });
 
-  test("a server that nobody hears from is away, and not too busy, however many want a connection", async () => {
+  test("a silent server counts as away, not as too busy, however many requests want a connection", async () => {
     const storage = await open();
     const { store } = await newStore(storage);
     const failures: unknown[] = [];
@@ -175,13 +177,13 @@ describe("connections to PostgreSQL", () => {
         const error = await failure(rename(storage, store.id, "asked for"));
         if (error) failures.push(error);
         else served++;
-        // Who was refused at once would not let anybody else have a turn.
+        // A request that was refused at once would give no other request a turn.
         await new Promise(setImmediate);
       }
     });
     await until(() => served > 200);
     proxy.blackHole();
-    // More than were under way: nothing was heard for the time that an answer may take.
+    // More than were under way: no answer came within the time limit of an answer.
     await until(() => failures.filter((error) => !isCrowded(error)).length > 20);
     for (let round = 0; round < 3; round++) {
       const error = await failure(storage.ping());
@@ -191,8 +193,8 @@ describe("connections to PostgreSQL", () => {
     await Promise.all(asking);
   });
 
-  test("a server that has no connection left for us is away, and not too busy: whoever has one may be better off", async () => {
-    // One to listen on, and one.
+  test("a server without a free connection counts as away, not as too busy: another instance may have one", async () => {
+    // A connection for LISTEN, and another for statements.
     await witness.query("create role crowded login connection limit 2");
     const url = Object.assign(new URL(database.url), { username: "crowded" }).href;
     const holders = [0, 1].map(() => new pg.Client({ connectionString: url }));
@@ -210,7 +212,7 @@ describe("connections to PostgreSQL", () => {
     await witness.query("drop role crowded");
   });
 
-  test("a server that has taken its socket of Unix with it is away, as one whose port is closed", async () => {
+  test("a server that has removed its Unix socket counts as away, as with a closed port", async () => {
     for (const url of ["postgres:///latchkey?host=/nowhere", "postgres://127.0.0.1:1/latchkey"]) {
       const storage = await connectStorage(url);
       opened.push(storage);
@@ -218,7 +220,7 @@ describe("connections to PostgreSQL", () => {
     }
   });
 
-  test("an instance that is paused inside a transaction holds its store for less than ten seconds", async () => {
+  test("an instance that is paused inside a transaction blocks its store for less than ten seconds", async () => {
     const [paused, other] = [await open(), await open()];
     const { store } = await newStore(paused);
     const { promise: pause, resolve: goOn } = Promise.withResolvers<void>();
@@ -238,7 +240,7 @@ describe("connections to PostgreSQL", () => {
     expect(isUnavailable(await work)).toBe(true);
   });
 
-  test("a LISTEN that is never answered is given up, and the next one hears", async () => {
+  test("an unanswered LISTEN is given up, and the next one receives notices", async () => {
     let isDeaf = true;
     proxy.toServer.judge = (piece) =>
       isDeaf && piece.includes("listen latchkey_changes") ? "silence" : "pass";
@@ -253,8 +255,8 @@ describe("connections to PostgreSQL", () => {
     });
   });
 
-  test("two transactions that lock each other out are both carried out", async () => {
-    // The limit on locks undoes one of them, as in production, before the server looks for deadlocks.
+  test("two transactions in a deadlock are both carried out", async () => {
+    // The limit on locks ends one of them, as in production, before the server looks for deadlocks.
     await witness.query(
       `alter database ${new URL(database.url).pathname.slice(1)} set deadlock_timeout = '60s'`,
     );
@@ -275,7 +277,7 @@ describe("connections to PostgreSQL", () => {
     expect(rows.map(({ revision }) => Number(revision))).toEqual([2, 2]);
   });
 
-  test("the server itself ends what takes too long, before we stop waiting", async () => {
+  test("the server ends a slow statement before the service stops waiting", async () => {
     const storage = await open();
     const settings = await storage.db
       .selectFrom("pg_settings" as "stores")

@@ -66,7 +66,7 @@ describe.each(engines)("deleting a store on $name", (engine) => {
       .execute();
   };
 
-  test("with profiles, customers and all they have leaves no row of it, and every row of others", async () => {
+  test("with profiles, customers and all their rows leaves no row of the store, and every row of others", async () => {
     for (const store of [doomed, other]) {
       await insertProfile(store);
       await crowd(store, CROWD);
@@ -86,7 +86,7 @@ describe.each(engines)("deleting a store on $name", (engine) => {
     expect((await other.call(listCustomers)).status).toBe(200);
   });
 
-  test("401: its tokens and keys are dead before the first of its rows goes, and nothing is made in it", async () => {
+  test("401: its tokens and keys are void before its first row is deleted, and nothing can be created in it", async () => {
     await crowd(doomed, 300);
     const implicit = await doomed.token("implicit");
     const { clientId: client_id, clientSecret: client_secret } = doomed.key;
@@ -109,7 +109,7 @@ describe.each(engines)("deleting a store on $name", (engine) => {
     expect(await rowsOf(doomed)).toBe(300 * TABLES_OF_A_CUSTOMER + FIRST_KEY + ITS_SECRET);
   });
 
-  test("that was interrupted goes on when it is asked for again, and shows until then", async () => {
+  test("that was interrupted continues when it is requested again, and is visible until then", async () => {
     await crowd(doomed, 1000);
     const interrupted = deleteStore(latchkey, doomed.store.id, (done) => {
       if (done >= 500) throw new Error("interrupted");
@@ -129,7 +129,7 @@ describe.each(engines)("deleting a store on $name", (engine) => {
     expect(await deleteStore(latchkey, doomed.store.id)).toBeUndefined();
   });
 
-  test("leaves other stores' reads and writes alone while it goes on", async () => {
+  test("does not delay other stores' reads and writes", async () => {
     await crowd(doomed, 2000);
     const answers: Promise<{ status: number }>[] = [];
     await deleteStore(latchkey, doomed.store.id, (done) => {
@@ -156,7 +156,7 @@ describe.each(engines)("the tables on $name", (engine) => {
     await database?.drop();
   });
 
-  test("that belong to a store are all emptied by its deletion, and not left to the cascade of one statement", async () => {
+  test("of a store are all emptied by the deletion, and not left to one cascading statement", async () => {
     const { store } = await createStore({ storage, clock }, { name: "Doomed", rate_limit: 1 });
     const emptied = new Set<string>();
     const watched = watchStatements(storage, (statement) => {
@@ -164,17 +164,17 @@ describe.each(engines)("the tables on $name", (engine) => {
       if (table) emptied.add(table);
     });
     await deleteStore({ storage: watched, clock }, store.id);
-    // Secrets go with their keys: a key has few.
+    // Secrets are deleted with their keys: a key has few.
     expect([...emptied, "application_key_secrets"].sort()).toEqual(
       [...(await tablesOfStores(storage)), "stores"].sort(),
     );
   });
 
-  test("are emptied along an index that begins with the store: the rows of others are not walked over", async () => {
+  test("are emptied by an index that begins with the store: rows of others are not read", async () => {
     const doomed = await createStore({ storage, clock }, { name: "Large", rate_limit: 1 });
     await createStore({ storage, clock }, { name: "Other", rate_limit: 1 });
     await insertCrowd(storage, { storeId: doomed.store.id, count: 3000, overAt: clock.now() });
-    // PostgreSQL now believes that nearly every row is this store's.
+    // PostgreSQL's statistics now count nearly every row for this store.
     if (engine.name === "postgres") await sql`analyze`.execute(storage.db);
     const statements: CompiledQuery[] = [];
     const watched = watchStatements(storage, (statement) => {
@@ -189,7 +189,7 @@ describe.each(engines)("the tables on $name", (engine) => {
     }
   });
 
-  test("have an index on every foreign key: deleting a parent looks its children up, and does not search for them", async () => {
+  test("have an index on every foreign key: deleting a parent finds its children without a scan", async () => {
     const keys = engine.name === "sqlite" ? await sqliteKeys(storage) : await postgresKeys(storage);
     expect(keys.foreign.length).toBeGreaterThan(10);
     const missing = keys.foreign.filter(
@@ -197,7 +197,7 @@ describe.each(engines)("the tables on $name", (engine) => {
         !keys.indexes.some(
           (index) =>
             index.table === table &&
-            // SQLite finds one row by the primary key; more columns of it are then compared.
+            // SQLite finds a row by the primary key, and then compares the other columns.
             (covers(index.columns, columns) || (index.isUnique && covers(columns, index.columns))),
         ),
     );

@@ -69,7 +69,7 @@ describe.each(engines)("the log of events on $name", (engine) => {
     expect([head?.last_sequence ?? 0, head?.last_hash ?? ""]).toEqual([all.length, before]);
   }
 
-  test("has each store's events from 1 on without a gap, in the order of their changes, each with the hash of the one before", async () => {
+  test("has each store's events from 1 on without a gap, in the order of changes, each with the previous hash", async () => {
     const second = await newStore();
     for (let at = 0; at < 30; at++) await happen(`${at}`, at % 3 === 0 ? second : storeId);
     await sequencer.run();
@@ -83,7 +83,7 @@ describe.each(engines)("the log of events on $name", (engine) => {
     expect(await waiting()).toBe(0);
   });
 
-  test("has a salt of its own for each event, also of those that were numbered together: who knows one tries no other", async () => {
+  test("has a salt for each event, also for events that were numbered together: one salt reveals no other event", async () => {
     for (let at = 0; at < 3; at++) await happen("the same");
     await sequencer.run();
     const salts = (await rows()).map(({ salt }) => Buffer.from(salt ?? "", "base64url"));
@@ -92,7 +92,7 @@ describe.each(engines)("the log of events on $name", (engine) => {
     expect(new Set((await rows()).map(({ digest }) => digest)).size).toBe(3);
   });
 
-  test("has none of a transaction that was undone, and all of one in their order", async () => {
+  test("has no event of a transaction that was rolled back, and all of a committed one in order", async () => {
     const undone = storage.transact(async (trx) => {
       await note(trx, "undone");
       throw new Error("undone");
@@ -105,7 +105,7 @@ describe.each(engines)("the log of events on $name", (engine) => {
     await expectChain();
   });
 
-  test("loses none and doubles none when the sequencer is killed at any statement", async () => {
+  test("loses none and repeats none when the sequencer is killed at any statement", async () => {
     for (let killedAt = 0; ; killedAt++) {
       for (let at = 0; at < 3; at++) await happen(`${killedAt} ${at}`);
       let statements = 0;
@@ -126,7 +126,7 @@ describe.each(engines)("the log of events on $name", (engine) => {
     await expectChain();
   });
 
-  test("is whole when the clock steps back: numbers and chain go on, and each event has the time that was then", async () => {
+  test("is complete when the clock steps back: numbers and chain continue, each event has its change's time", async () => {
     const start = clock.now();
     for (const step of [0, 5000, -90_000_000, 1000]) {
       clock.set(start + step);
@@ -138,7 +138,7 @@ describe.each(engines)("the log of events on $name", (engine) => {
     await expectChain();
   });
 
-  test("leaves out what was noted for a store that is gone, and goes on with the others", async () => {
+  test("omits drafts of a deleted store, and continues with the others", async () => {
     const gone = await newStore();
     await happen("late", gone);
     await happen("here");
@@ -149,7 +149,7 @@ describe.each(engines)("the log of events on $name", (engine) => {
     expect(await waiting()).toBe(0);
   });
 
-  test("is numbered soon after a commit, without anybody asking", async () => {
+  test("is numbered soon after a commit, without a request", async () => {
     const numbered = Promise.withResolvers<ReadonlyMap<string, number>>();
     const own = createSequencer({ storage, clock, publicUrl, onNumbered: numbered.resolve });
     own.start();
@@ -160,7 +160,7 @@ describe.each(engines)("the log of events on $name", (engine) => {
 
   if (engine.name === "sqlite") return;
 
-  test("misses nothing that commits late: whoever follows the numbers sees all, in whatever order changes commit", async () => {
+  test("has late commits too: a reader that follows the numbers sees every change, in whatever order they commit", async () => {
     const begun = Promise.withResolvers<void>();
     const mayCommit = Promise.withResolvers<void>();
     const late = storage.transact(async (trx) => {
@@ -202,7 +202,7 @@ describe.each(engines)("the log of events on $name", (engine) => {
     const all = await subjects();
     expect(all).toHaveLength(200);
     expect(new Set(all).size).toBe(200);
-    // What one writer did, one after the other, is in that order.
+    // The changes of one writer are in the order in which it made them.
     for (let writer = 0; writer < 4; writer++) {
       const own = all.filter((subject) => subject.startsWith(`${writer} `));
       expect(own).toEqual(Array.from({ length: 50 }, (_, at) => `${writer} ${at}`));
@@ -216,7 +216,7 @@ describe.each(engines)("the log of events on $name", (engine) => {
     others.push(other);
     const paused = Promise.withResolvers<unknown>();
     const idleLimit = CompiledQuery.raw("show idle_in_transaction_session_timeout");
-    // Stands still after its first statements, with the lock, as a process does that was stopped.
+    // Pauses after its first statements, with the lock, as a stopped process does.
     const stopped = { ...other, db: other.db };
     const hanging = watchStatements(stopped, () => {});
     const executor = hanging.db.getExecutor();
@@ -240,7 +240,7 @@ describe.each(engines)("the log of events on $name", (engine) => {
     createSequencer({ storage: hanging, clock, publicUrl })
       .run()
       .catch(() => {});
-    // The server's own limit, which is not about how quick this machine is; the next look comes a second after it.
+    // The server's own time limit, which does not depend on the machine; the next look comes a second after it.
     expect(await paused.promise).toEqual([{ idle_in_transaction_session_timeout: "3s" }]);
     await happen("two");
     await until(async () => {

@@ -37,7 +37,7 @@ describe.each(engines)("forgetting on $name", (engine) => {
     return Number(found.rows[0]?.rows);
   };
 
-  test("a backlog takes several rounds, the next a second later, until nothing is left of it", async () => {
+  test("of a backlog takes several rounds, a second apart, until nothing is left", async () => {
     const { storage, clock, app } = latchkey;
     const tables = ["sign_on_attempts"];
     await insertCrowd(storage, { storeId: store.store.id, count: BACKLOG, overAt: clock.now(), tables });
@@ -54,16 +54,16 @@ describe.each(engines)("forgetting on $name", (engine) => {
     expect(await left("sign_on_attempts")).toBe(0);
   });
 
-  test("of many stores takes the time of one round together, so that what is in memory is written every second", async () => {
+  test("of many stores takes the time of one round altogether, so the recorder writes every second", async () => {
     const { storage, clock } = latchkey;
     const stores: string[] = [];
     for (let at = 0; at < 20; at++) stores.push((await latchkey.createStore()).store.id);
-    // Each has a log that was written long ago, and nothing new.
+    // Each has a log that was written long ago, and no new event.
     await storage.db.deleteFrom("event_outbox").execute();
     for (const storeId of stores) await insertEvents(storage, storeId, 60);
     clock.advance(100 * DAY);
     let elapsedMs = 0;
-    // Each look at the clock finds it a little later, however quick the machine is.
+    // Each read of the clock gives a slightly later time, however fast the machine is.
     const passing = { ...clock, monotonicMs: () => (elapsedMs += 4) };
     expect(await forgetOldEvents({ storage, clock: passing, eventDays: 90 })).toBe(true);
     expect(elapsedMs).toBeLessThan(2 * ROUND.withinMs);
@@ -71,7 +71,7 @@ describe.each(engines)("forgetting on $name", (engine) => {
     expect(await left("events")).toBe(0);
   });
 
-  test("of events ends with the last that is old enough, to the millisecond, also where it takes several rounds", async () => {
+  test("of events ends with the last one that is old enough, to the millisecond, also over several rounds", async () => {
     const { storage, clock } = latchkey;
     const storeId = store.store.id;
     const head = () =>
@@ -109,7 +109,7 @@ describe.each(engines)("forgetting on $name", (engine) => {
     expect(await head()).toMatchObject({ first_sequence: 2001, oldest_time: null });
   });
 
-  test("is left for the next start by whoever stops: there is time for what is in memory, and for no more", async () => {
+  test("is left for the next start when the service stops: there is time to write what is in memory, and no more", async () => {
     const { storage, clock, app } = latchkey;
     const tables = ["sign_on_attempts"];
     await insertCrowd(storage, { storeId: store.store.id, count: 100, overAt: clock.now(), tables });
@@ -118,7 +118,7 @@ describe.each(engines)("forgetting on $name", (engine) => {
     expect(await left("sign_on_attempts")).toBe(100);
   });
 
-  test("is not done by an instance whose clock is far ahead: what it takes for over is not over for the others", async ({
+  test("is not done by an instance whose clock is far ahead: its expired rows are not expired for the others", async ({
     skip,
   }) => {
     if (engine.name === "sqlite") skip("a file has no time of its own");
@@ -149,7 +149,7 @@ describe.each(engines)("forgetting on $name", (engine) => {
       expect(await left(table), table).toBe(rows);
   });
 
-  test("leaves what is not over by the slowest clock of an instance: what was revoked would be good there again", async ({
+  test("keeps rows that have not expired by the slowest instance's clock: a revoked token would be valid there again", async ({
     skip,
   }) => {
     if (engine.name === "sqlite") skip("one process serves a SQLite");
@@ -188,14 +188,14 @@ describe.each(engines)("forgetting on $name", (engine) => {
       expect(rows).toEqual([{ name: "kept" }]);
   });
 
-  test("finds all that is over by an index, and sorts nothing: a table that is read whole stops the service", async () => {
+  test("finds expired rows by an index, and sorts nothing: a table scan would stop the service", async () => {
     const { storage, clock } = latchkey;
     const statements: CompiledQuery[] = [];
     const watched = watchStatements(storage, (statement) => {
       if (/^(delete|update)/.test(statement.sql)) statements.push(statement);
     });
     const watching = await createTestApp({ storage: watched, clock });
-    // What was noted until now is numbered, and no part of this.
+    // Earlier drafts are numbered first, so they do not count here.
     await latchkey.app.tidy();
     clock.advance(2 * MINUTE);
     await watching.app.tidy();

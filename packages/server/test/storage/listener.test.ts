@@ -8,13 +8,13 @@ import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";
 import { until } from "../support/until.ts";
 
 /**
- * Instances hear of each other's changes over a connection that listens. While it is dead, what an instance has in
- * memory goes at every beat: a token that was revoked elsewhere must not live on here for longer.
+ * Instances learn of each other's changes over a listening connection. While it is dead, an instance clears its caches
+ * at every beat, so that a token that was revoked elsewhere is refused in time.
  */
 
 type Wire = {
   url: string;
-  /** What becomes of connections that listen; statements on others pass. */
+  /** The fault for connections that listen; statements on others pass. */
   mode: "passes" | "refuses" | "holds";
   listening: Set<number>;
   line: FaultProxy;
@@ -31,7 +31,7 @@ async function wireTo(databaseUrl: string): Promise<Wire> {
   return wire;
 }
 
-describe("while the connection that listens is dead", () => {
+describe("while the listening connection is dead", () => {
   let database: TestDatabase;
   let wire: Wire;
   let here: TestApp;
@@ -93,7 +93,7 @@ describe("while the connection that listens is dead", () => {
     for (let round = 0; round < 3; round++) {
       const token = await store.token();
       const isKnown = async () => (await call(here.app, getStore, { token })).status === 200;
-      // Asked until it answers: the pool's own connections may have been cut as well.
+      // Repeated until it answers: the pool's own connections may have been cut as well.
       await until(isKnown);
       const { clientId: client_id, clientSecret: client_secret } = store.key;
       await call(there.app, revokeToken, { form: { token, client_id, client_secret } });

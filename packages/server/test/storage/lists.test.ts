@@ -18,7 +18,7 @@ import { mostInOneTurn, planOf, watchStatements } from "../support/statements.ts
 
 type Row = { name: string; email: string; ref: string | null; createdAt: number; updatedAt: number };
 
-/** Few values, so that many rows are equal in what they are ordered by. */
+/** Few values, so that many rows are equal in the sorted column. */
 const row: fc.Arbitrary<Row> = fc.record({
   name: fc.constantFrom("Ada", "ADA", "ada b", "Bea", "bea%", "Zoe", "\u{1F511}", "\u{FF21}", "\u{E000}"),
   email: fc.constantFrom("a@x.example", "ab@x.example", "b@x.example", "b_@y.example"),
@@ -274,7 +274,7 @@ describe.each(engines)("lists on $name", (engine) => {
       for (const statement of different) {
         const plan = await planOf(latchkey.storage, statement);
         expect(plan, statement.sql).toMatch(/SEARCH \w+ USING (COVERING )?INDEX|Index (Only )?Scan/);
-        // Of one key few secrets are sorted, and a sum over all keys is another matter.
+        // Sorting the few secrets of one key is allowed, and so is a sum over all keys.
         if (/application_key_secrets|sum\(/.test(statement.sql)) continue;
         expect(plan, statement.sql).not.toMatch(/SCAN (?!CONSTANT ROW|counted)|TEMP B-TREE|Seq Scan|Sort/);
       }
@@ -291,7 +291,7 @@ describe.each(engines)("lists on $name", (engine) => {
       const { clock, storage } = latchkey;
       const tables = ["customers", "sign_ons"];
       await insertCrowd(storage, { storeId: store.store.id, count: MANY, overAt: clock.now(), tables });
-      // As autovacuum does within a minute: PostgreSQL knows the tables then.
+      // Autovacuum does the same within a minute: PostgreSQL then has statistics of the tables.
       if (engine.name === "postgres")
         for (const table of tables) await sql`analyze ${sql.table(table)}`.execute(storage.db);
     });
@@ -396,7 +396,7 @@ describe.each(engines)("lists on $name", (engine) => {
         const found = await Promise.all(Array.from({ length: 10 }, () => search(storage)));
         expect(found).toEqual(Array(10).fill("filter_too_wide"));
       };
-      // Each looks at the first two hundred rows at once.
+      // Each reads the first two hundred rows at once.
       const goesOn = ({ sql, parameters }: CompiledQuery) =>
         sql.includes("is_found") && !parameters.includes(200);
       expect(await mostInOneTurn(latchkey.storage, searchTen, goesOn)).toBe(1);
@@ -486,7 +486,7 @@ describe.each(engines)("lists on $name", (engine) => {
           expect([answer.status, answer.code], query).toEqual([400, "parameter_invalid"]);
           expect(answer.body.errors[0].source).toEqual({ parameter: "page[after]" });
         }
-        // Of the right types it leads to another place in the same list: it is a value, and no part of a statement.
+        // With the right types it leads to another place in the same list: it is a value, not a part of a statement.
         const first = (await get("sort=name")).data;
         for (const text of ["'", "' or 1=1 --", "\\'; drop table customers; --", '")', "%", "$1", "?"])
           expect((await get(`sort=name&page[after]=${made(1, text, 1, text)}`)).data, text).toEqual(first);

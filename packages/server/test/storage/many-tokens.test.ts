@@ -24,7 +24,7 @@ import { until } from "../support/until.ts";
 
 const TOKENS = 2000;
 
-/** An account that a program signs in to once a minute has half a million, where tokens live for a year. */
+/** An account with a sign-in a minute by a program has half a million, where tokens live for a year. */
 describe.each(engines)("thousands of tokens of one customer, on $name", (engine) => {
   let database: TestDatabase;
   let latchkey: TestApp;
@@ -74,7 +74,7 @@ describe.each(engines)("thousands of tokens of one customer, on $name", (engine)
   const count = async (table: "customer_tokens" | "event_outbox") =>
     (await latchkey.storage.db.selectFrom(table).select("id").execute()).length;
 
-  test("204 revokes them some at a time, with an event for each", async () => {
+  test("204 revokes them in batches, with an event for each", async () => {
     const noted = await count("event_outbox");
     expect((await store.call(revokeCustomerTokens, { ids: { customer } })).status).toBe(204);
     expect(await count("customer_tokens")).toBe(0);
@@ -82,7 +82,7 @@ describe.each(engines)("thousands of tokens of one customer, on $name", (engine)
     expect(deletions).toBeGreaterThanOrEqual(TOKENS / 200);
   });
 
-  test("204 revokes all of them, also where somebody else is just ending one of them", async ({ skip }) => {
+  test("204 revokes all of them, also where another request is ending one of them", async ({ skip }) => {
     if (engine.name === "sqlite") skip("one transaction at a time writes to a SQLite");
     const other = new pg.Client({ connectionString: database.url });
     await other.connect();
@@ -99,9 +99,7 @@ describe.each(engines)("thousands of tokens of one customer, on $name", (engine)
     expect(await count("customer_tokens")).toBe(0);
   });
 
-  test("they are found along the index of a customer's tokens, and not from the beginning of the table", async ({
-    skip,
-  }) => {
+  test("they are found by the index of a customer's tokens, not by a scan", async ({ skip }) => {
     if (engine.name === "sqlite") skip("SQLite reads no table whole that has an index for it");
     const { db } = latchkey.storage;
     await sql`analyze customer_tokens`.execute(db);
@@ -117,12 +115,12 @@ describe.each(engines)("thousands of tokens of one customer, on $name", (engine)
     for (const plan of plans) expect(plan).toContain("customer_tokens_by_age");
   });
 
-  test("200: a new password ends them some at a time, with an event for each", async () => {
+  test("200: a new password ends them in batches, with an event for each", async () => {
     const noted = await count("event_outbox");
     const json = { data: { type: "customer", password: "another long one" } };
     expect((await store.call(updateCustomer, { ids: { id: customer }, json })).status).toBe(200);
     expect(await count("customer_tokens")).toBe(0);
-    // And the one that the customer was changed.
+    // And the event of the change of the customer.
     expect((await count("event_outbox")) - noted).toBe(TOKENS + 1);
     expect(deletions).toBeGreaterThanOrEqual(TOKENS / 200);
   });
@@ -130,7 +128,7 @@ describe.each(engines)("thousands of tokens of one customer, on $name", (engine)
   test.each([
     ["based on what was read", {}],
     ["with a new address", { email: "new@shop.example" }],
-  ])("200: a new password %s ends them some at a time, too", async (_, members) => {
+  ])("200: a new password %s ends them in batches too", async (_, members) => {
     const read = await store.call(getCustomer, { ids: { id: customer } });
     const json = { data: { type: "customer", password: "another long one", ...members } };
     const headers = { "if-match": read.headers.get("etag") ?? "" };
@@ -140,7 +138,7 @@ describe.each(engines)("thousands of tokens of one customer, on $name", (engine)
     expect(deletions).toBeGreaterThanOrEqual(TOKENS / 200);
   });
 
-  test("409: a new password that is refused, because the customer has changed since, ends none of them", async () => {
+  test("409: a new password that is refused because the customer has changed since ends none of them", async () => {
     const json = { data: { type: "customer", password: "another long one" } };
     const headers = { "if-match": '"2020-01-01T00:00:00.000Z"' };
     const refused = await store.call(updateCustomer, { ids: { id: customer }, json, headers });
@@ -148,7 +146,7 @@ describe.each(engines)("thousands of tokens of one customer, on $name", (engine)
     expect(await count("customer_tokens")).toBe(TOKENS);
   });
 
-  test("409: a new password that is refused, because the address is another's, ends none of them", async () => {
+  test("409: a new password that is refused because the address is another customer's ends none of them", async () => {
     const other = {
       type: "customer",
       name: "Other",
@@ -164,7 +162,7 @@ describe.each(engines)("thousands of tokens of one customer, on $name", (engine)
   test.each([
     ["204", deleteCustomer],
     ["200", eraseCustomer],
-  ] as const)("%s: they go some at a time before the customer does", async (status, operation) => {
+  ] as const)("%s: they are deleted in batches before the customer", async (status, operation) => {
     const answer = await store.call(operation, { ids: { id: customer } });
     expect(String(answer.status)).toBe(status);
     expect(await count("customer_tokens")).toBe(0);
@@ -186,7 +184,7 @@ describe.each(engines)("thousands of tokens of one subject, on $name", (engine) 
     await database?.drop();
   });
 
-  test("200: a logout token that names the subject alone ends them some at a time, and nobody else's", async () => {
+  test("200: a logout token that names the subject alone ends them in batches, and no other subject's", async () => {
     const { storage, clock } = f.latchkey;
     const mine = (await f.redeem(await f.signOn())).body.data;
     const [row] = await storage.db.selectFrom("customer_tokens").selectAll().execute();

@@ -17,7 +17,7 @@ const next: Migration = {
 };
 
 test.skipIf(!postgresEngine.isHere)(
-  "a migration whose table pg_dump reads lets requests pass between its tries, and is given up in words after a minute",
+  "a migration that waits for pg_dump lets requests pass between its attempts, and gives up with an explanation after a minute",
   async () => {
     const database = await postgresEngine.create();
     const clock = handClock();

@@ -44,7 +44,7 @@ describe("behind PgBouncer", () => {
       (error) => error.code,
     );
 
-  /** By a connection past PgBouncer. */
+  /** Over a connection past PgBouncer. */
   async function witness<T>(text: string): Promise<T[]> {
     const client = new pg.Client({ connectionString: database.directUrl });
     await client.connect();
@@ -53,7 +53,7 @@ describe("behind PgBouncer", () => {
     return rows;
   }
 
-  test("two that start together make the tables once, and a sign-on goes over both", async () => {
+  test("two instances that start together create the tables once, and a sign-on works over both", async () => {
     const [here, there] = await Promise.all([newApp(), newApp()]);
     const f = await createFederation({ storage: here.storage, clock });
     const signedOn = await f.signOn();
@@ -75,13 +75,13 @@ describe("behind PgBouncer", () => {
     expect(here.storage.pool?.().isPooler).toBe(true);
   });
 
-  test("the server's own limits hold for a statement alone and for one in a transaction", async () => {
+  test("the server's own time limits apply to a single statement and to one in a transaction", async () => {
     const storage = await open(undefined, { slack: 1 });
     const other = await open(undefined, { slack: 1 });
     await sql`create table held (id integer)`.execute(storage.db);
     await sql`insert into held values (1)`.execute(storage.db);
     const slow = sql`select pg_sleep(3)`;
-    // Cancelled by the server before they are over: without a code nobody would have answered.
+    // The server cancels the statement before its end: without an error code no server has answered.
     expect(await codeOf(slow.execute(storage.db))).toBe("57014");
     await codeOf(storage.transact(async (trx) => expect(await codeOf(slow.execute(trx))).toBe("57014")));
     const change = sql`update held set id = ${2}`;
@@ -98,11 +98,11 @@ describe("behind PgBouncer", () => {
     expect((await storage.transact((trx) => idle.execute(trx))).rows).toEqual([{ idle: "5s" }]);
     over();
     await holding;
-    // A statement that was refused has left nothing open: the next is served.
+    // A refused statement leaves no transaction open: the next one is served.
     await change.execute(storage.db);
   });
 
-  test("leaves nothing behind on a server process that others have next: no settings, no statements, nothing listening", async () => {
+  test("leaves nothing behind on a shared server process: no settings, no statements, no LISTEN", async () => {
     const { app, createStore, storage } = await newApp();
     const store = await createStore();
     for (let round = 0; round < 10; round++)
@@ -140,7 +140,7 @@ describe("behind PgBouncer", () => {
       expect(await quickest(1000, round)).toBeLessThanOrEqual(1000);
     });
 
-    test("readiness says whether notices are heard", async () => {
+    test("readiness shows whether notices arrive", async () => {
       const { app, storage } = await newApp(directUrl());
       const isDeaf = way === "without";
       await until(async () =>
@@ -156,7 +156,7 @@ describe("behind PgBouncer", () => {
     });
   });
 
-  test("a direct address that leads to another database is found out, and nothing is believed to have been heard", async () => {
+  test("a direct address of another database is detected, and no notice is assumed to have arrived", async () => {
     const another = await postgresEngine.create();
     const { app, storage } = await newApp(another.url);
     await until(() => storage.pool?.().deafness !== undefined);

@@ -4,10 +4,10 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { issueAccessToken } from "../../src/contract/access-tokens.ts";
 import { updateApplicationKey } from "../../src/contract/application-keys.ts";
 import { metrics, ready } from "../../src/contract/service.ts";
+import { isUnavailable } from "../../src/storage/failures.ts";
 import { connectStorage, openStorage } from "../../src/storage/open.ts";
-import { ask, askWithBegin, prepareBegin } from "../../src/storage/postgres/query.ts";
 import { statement } from "../../src/storage/statement.ts";
-import { isUnavailable, type Storage } from "../../src/storage/storage.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import { touchStore } from "../../src/stores/store.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { call } from "../support/call.ts";
@@ -38,7 +38,7 @@ describe("a pool of PostgreSQL", () => {
     await database?.drop();
   });
 
-  /** With the limits of production, unless told otherwise. */
+  /** The limits of production, unless the test sets others. */
   const open = async (slack = 1) => {
     storage = await connectStorage(database.url, { connections: CONNECTIONS, slack });
     latchkey = await createTestApp({ storage, clock });
@@ -48,8 +48,8 @@ describe("a pool of PostgreSQL", () => {
   const settled = async (work: Promise<unknown>[]) =>
     (await Promise.allSettled(work)).map((end) => (end.status === "fulfilled" ? undefined : end.reason));
 
-  describe("with more to do than connections", () => {
-    test("opens no more than it may, and serves all when each is quick", async () => {
+  describe("with more work than connections", () => {
+    test("opens no more than its limit, and serves every caller when each is quick", async () => {
       await latchkey.close();
       await open(10);
       await Promise.all(Array.from({ length: 100 }, () => sleep(0)));
@@ -60,7 +60,7 @@ describe("a pool of PostgreSQL", () => {
       expect(rows[0].open).toBeLessThanOrEqual(CONNECTIONS);
     });
 
-    test("lets only as many wait as can be served within the second, and refuses the rest at once", async () => {
+    test("queues as many as it can serve within the second, and refuses the rest at once", async () => {
       // Each takes half a second: two connections serve four in a second.
       for (let round = 0; round < 10; round++) await settled([sleep(0.5), sleep(0.5)]);
       const busy = [sleep(0.7), sleep(0.7)];
@@ -77,10 +77,10 @@ describe("a pool of PostgreSQL", () => {
       await sleep(0);
     });
 
-    test("503 with Retry-After to who cannot be served; stays ready and says why, and counts", async () => {
+    test("503 with Retry-After for the refused callers; readiness stays, gives the reason, and counts", async () => {
       const store = await latchkey.createStore();
       const isOver = Promise.withResolvers<true>();
-      // Each keeps a connection, and is answered on it all the while.
+      // Each keeps a connection, and gets answers on it all the time.
       const held = Array.from({ length: CONNECTIONS }, () =>
         storage.transact(async (trx) => {
           for (let rounds = 0; rounds < 200; rounds++) {
@@ -110,7 +110,7 @@ describe("a pool of PostgreSQL", () => {
     });
   });
 
-  test("503 not_ready on a server that only reads, such as one that another has taken over from; ready again when it writes", async () => {
+  test("503 not_ready on a read-only server, such as a former primary; ready again when it accepts writes", async () => {
     const standby = (is: "on" | "off") =>
       sql.raw(`set default_transaction_read_only = ${is}`).execute(storage.db);
     clock.set(Date.now());
@@ -120,14 +120,14 @@ describe("a pool of PostgreSQL", () => {
       return [status, body.errors?.[0].meta.reasons];
     };
     expect(await look()).toEqual([200, undefined]);
-    // One after the other, they all have the same connection.
+    // In sequence, so they all use the same connection.
     await standby("on");
     expect(await look()).toEqual([503, [expect.stringContaining("cannot be written to")]]);
     await standby("off");
     expect(await look()).toEqual([200, undefined]);
   });
 
-  test("a connection to a server that only reads is not used again after a write: the next may lead to the one that has taken over", async () => {
+  test("a connection to a read-only server is replaced after a write: the next one may lead to the new primary", async () => {
     const { store } = await latchkey.createStore();
     const write = () =>
       storage.db.updateTable("stores").set({ name: "x" }).where("id", "=", store.id).execute();
@@ -138,7 +138,7 @@ describe("a pool of PostgreSQL", () => {
     }
   });
 
-  test("changes of one store wait for their turn on one connection: another store's requests are served", async () => {
+  test("changes of one store queue on one connection: another store's requests are served", async () => {
     await latchkey.close();
     await open(3);
     const [held, other] = [await latchkey.createStore(), await latchkey.createStore()];
@@ -182,35 +182,13 @@ describe("a pool of PostgreSQL", () => {
     /** On each of its connections. */
     const everywhere = <T>(work: () => Promise<T>) => Promise.all(Array.from({ length: CONNECTIONS }, work));
 
-    test("prepares each once for a connection", async () => {
+    test("prepares each statement once for a connection", async () => {
       await everywhere(() => findAll.first(storage.db, { id: "a" }));
       await everywhere(() => findAll.first(storage.db, { id: "b" }));
       expect((await names()).filter((name) => name.startsWith("latchkey_"))).not.toHaveLength(0);
     });
 
-    test("has the rows of each described once for a connection, alone and behind a begin", async () => {
-      let descriptions = 0;
-      const { connection } = witness as unknown as { connection: NodeJS.EventEmitter };
-      connection.on("rowDescription", () => descriptions++);
-      await prepareBegin(witness);
-      const find = { text: "select * from altered where id = $1", values: ["a"], name: "find" };
-      const write = { text: "update altered set name = name where id = $1", values: ["a"], name: "write" };
-      for (const askOne of [ask, ask, askWithBegin, ask]) {
-        const { command, rowCount, rows } = await askOne(witness, find);
-        expect({ command, rowCount, rows }).toEqual({
-          command: "SELECT",
-          rowCount: 1,
-          rows: [{ id: "a", name: "one" }],
-        });
-      }
-      expect(witness.getTransactionStatus()).toBe("T");
-      for (let run = 0; run < 2; run++)
-        expect(await ask(witness, write)).toMatchObject({ command: "UPDATE", rowCount: 1, rows: [] });
-      expect(descriptions).toBe(1);
-      await witness.query("commit");
-    });
-
-    test("a table that is altered between two runs is no error, alone or in a transaction", async () => {
+    test("an altered table between two runs causes no error, alone or in a transaction", async () => {
       const runAlone = () => findAll.first(storage.db, { id: "a" });
       const runWithin = () =>
         storage.transact(async (trx) => {
@@ -229,7 +207,7 @@ describe("a pool of PostgreSQL", () => {
       }
     });
 
-    test("a server that has forgotten its statements is asked without names from then on", async () => {
+    test("a server that lost its prepared statements gets statements without names from then on", async () => {
       await everywhere(() => findAll.first(storage.db, { id: "a" }));
       await everywhere(() => sql`deallocate all`.execute(storage.db));
       expect(await storage.transact((trx) => findAll.first(trx, { id: "a" }))).toMatchObject({ name: "one" });

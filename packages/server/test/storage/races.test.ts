@@ -14,8 +14,8 @@ import { pooledEngine } from "../support/pgbouncer-server.ts";
 import { quickest, until, untilServed } from "../support/until.ts";
 
 /**
- * Two instances on one database, as a fleet would be. One process serves a SQLite file, so there the two share its one
- * connection; other processes beside it are tested in e2e/.
+ * Two instances on one database. A SQLite file is served by a single process, so there the two share its connection;
+ * further processes are tested in e2e/.
  */
 describe.each([
   ...bothEngines.map((engine) => ({ way: engine.name as string, engine })),
@@ -103,7 +103,7 @@ describe.each([
     expect(first.meta.timestamps.updated_at).toBe(updates.sort().at(-1));
   });
 
-  test("a deleted key's tokens are dead on the other instance within a second (I4)", async () => {
+  test("a deleted key's tokens are refused on the other instance within a second (I4)", async () => {
     const json = { data: { type: "application_key", name: "Doomed" } };
     const round = async () => {
       const { data } = (await store.call(createApplicationKey, { json })).body;
@@ -123,7 +123,7 @@ describe.each([
     expect(await quickest(1000, round)).toBeLessThanOrEqual(1000);
   });
 
-  test("a new reservation limits on the other instance within a second", async () => {
+  test("a new reservation applies on the other instance within a second", async () => {
     const policy = async () => (await call(at(1).app, getStore, { token })).headers.get("ratelimit-policy");
     expect(await policy()).toBe('"shared";q=10000;w=1');
     let reserved = 0;

@@ -15,7 +15,7 @@ import { engines, type TestDatabase, UNHURRIED } from "../support/engines.ts";
 import { createFederation, type Federation } from "../support/federation.ts";
 import { quickest, until } from "../support/until.ts";
 
-/** A signing key is in other hands: an operator removes it from another process, beside running instances. */
+/** A signing key is stolen: an operator removes it from another process, beside running instances. */
 describe.each(engines)("signing keys that are replaced at once on $name", (engine) => {
   let database: TestDatabase;
   let f: Federation;
@@ -29,7 +29,7 @@ describe.each(engines)("signing keys that are replaced at once on $name", (engin
     database = await engine.create();
     f = await createFederation({ databaseUrl: database.url, keyring });
     const { storage, clock } = f.latchkey;
-    // One process serves a SQLite file: there the second instance shares its connection.
+    // A SQLite file is served by a single process, so there the second instance shares its connection.
     const shared = engine.name === "sqlite" ? { storage } : { databaseUrl: database.url };
     other = await createTestApp({ ...shared, clock, keyring });
     operator = await openStorage({ clock }, database.url, UNHURRIED);
@@ -54,7 +54,7 @@ describe.each(engines)("signing keys that are replaced at once on $name", (engin
     return code ?? status;
   };
 
-  test("403 for every token of before on every instance within a second, and the old key is in no key set", async () => {
+  test("403 for every earlier token on every instance within a second, and the old key is in no key set", async () => {
     const { clock } = f.latchkey;
     const instances = [f.latchkey, other];
     const round = async () => {
@@ -74,7 +74,7 @@ describe.each(engines)("signing keys that are replaced at once on $name", (engin
     expect(await quickest(1000, round)).toBeLessThanOrEqual(1000);
   });
 
-  test("the new key signs at once: who signs in after that has a good token everywhere", async () => {
+  test("the new key signs at once: a later sign-in gets a token that works on every instance", async () => {
     const { clock } = f.latchkey;
     await signIn();
     clock.advance(1);
@@ -88,7 +88,7 @@ describe.each(engines)("signing keys that are replaced at once on $name", (engin
     }
   });
 
-  test("a token is dead although its row was brought back: its key is gone", async () => {
+  test("a token is void although its row was restored: its key is gone", async () => {
     const { clock, storage } = f.latchkey;
     const session = await signIn();
     const row = await storage.db.selectFrom("customer_tokens").selectAll().executeTakeFirstOrThrow();
@@ -99,13 +99,13 @@ describe.each(engines)("signing keys that are replaced at once on $name", (engin
     expect(await outcomeAt(f.latchkey, session)).toBe("customer_token_invalid");
   });
 
-  test("counting what that ends must not keep an operator from it: where it takes too long, it is done without", async ({
+  test("a slow count of ended tokens does not delay the operator: after a time limit the replacement goes on", async ({
     skip,
   }) => {
     if (engine.name === "sqlite") skip("a statement may take any time there");
     const holder = new pg.Client({ connectionString: database.url });
     await holder.connect();
-    // As long as the table is held, a count of it comes to no end within the time of a statement.
+    // While the table is locked, a count of it does not finish within the time limit of a statement.
     await holder.query("begin; lock table customer_tokens");
     const env = {
       LATCHKEY_DATABASE_URL: database.url,

@@ -26,7 +26,7 @@ const RATE_LIMIT = 100;
 
 const REST = { last_used_at: null, created_at: 0, updated_at: 0 };
 
-/** As the release before does it: the key's row, and nothing else. */
+/** The write of the previous release: the key's row, and nothing else. */
 const byReleaseBefore = {
   async create({ db }: Storage, storeId: string, reserved: number) {
     const id = newId();
@@ -64,7 +64,7 @@ describe.each(engines)("the total of reservations on $name", (engine) => {
   beforeEach(async ({ skip }) => {
     if (!engine.isHere) skip("this engine is not installed");
     database = await engine.create();
-    storage = await connectStorage(database.url, UNHURRIED);
+    storage = await connectStorage(database.url, { ...UNHURRIED, patient: true });
   });
   afterEach(async () => {
     await storage?.close();
@@ -76,7 +76,7 @@ describe.each(engines)("the total of reservations on $name", (engine) => {
     (await createStore({ storage, clock }, { name: "Shop", rate_limit: RATE_LIMIT })).store.id;
   const totalOf = async (storeId: string) => (await findStore(storage, storeId))?.total_reserved_rate_limit;
 
-  test("of a store from before the migration is the sum of its keys", async () => {
+  test("of a store older than the migration is the sum of its keys", async () => {
     await migrate(
       { storage, clock },
       migrations.filter(({ version }) => version < runningTotals.version),
@@ -113,7 +113,7 @@ describe.each(engines)("the total of reservations on $name", (engine) => {
         for (const { what, byBefore, place, reserved } of steps) {
           const keyId = keys[place % keys.length] ?? "";
           const before = await sumOf(storage, storeId);
-          // The release before checks the sum itself, with the same outcome.
+          // The previous release computes the sum itself, with the same result.
           const own = (await reservedOf(storage, keyId)) ?? 0;
           const fits = before - (what === "update" ? own : 0) + reserved <= RATE_LIMIT;
           if (what === "create" && byBefore) {
@@ -153,7 +153,7 @@ describe.each(engines)("the total of reservations on $name", (engine) => {
     );
   });
 
-  test("goes with its store, however many keys have a part in it", async () => {
+  test("is deleted with its store, however many keys are part of it", async () => {
     await ready();
     const storeId = await newStore();
     for (let made = 0; made < 5; made++) await byReleaseBefore.create(storage, storeId, 2);
@@ -161,7 +161,7 @@ describe.each(engines)("the total of reservations on $name", (engine) => {
     expect(await totalOf(storeId)).toBeUndefined();
   });
 
-  test("is read from the store's row: a PUT reads and writes one key, whatever others there are", async () => {
+  test("is read from the store's row: a PUT reads and writes one key, whatever others exist", async () => {
     const opened = await openStorage({ clock }, database.url, UNHURRIED);
     const seen: string[] = [];
     const latchkey = await createTestApp({

@@ -6,8 +6,11 @@ import { watchStatements } from "../support/statements.ts";
 
 const WEBHOOKS = 6000;
 
-/** Of a million, which ten thousand stores may have, PostgreSQL would break off the one statement, and nothing would start. */
-describe.each(engines)("what a start looks through on $name", (engine) => {
+/**
+ * A statement over a million rows, which ten thousand stores may have, exceeds PostgreSQL's time limit, and the service
+ * would not start.
+ */
+describe.each(engines)("the check of sealed values at the start, on $name", (engine) => {
   let database: TestDatabase;
   let latchkey: TestApp;
 
@@ -21,7 +24,7 @@ describe.each(engines)("what a start looks through on $name", (engine) => {
     await database?.drop();
   });
 
-  test("is read some at a time, up to the last that was sealed with another master key", async () => {
+  test("reads in batches, up to the last value that is sealed with another master key", async () => {
     const { storage } = latchkey;
     const { store } = await latchkey.createStore();
     const texts = { name: "n", description: "", observes: "[]", url: "u", format: "cloudevents" };

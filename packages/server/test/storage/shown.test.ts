@@ -33,14 +33,14 @@ beforeAll(async () => {
 });
 afterAll(() => idp.close());
 
-describe.each(engines)("what a storefront is shown, on $name", (engine) => {
+describe.each(engines)("the list of providers for a storefront, on $name", (engine) => {
   let database: TestDatabase;
   let here: TestApp;
   let there: TestApp | undefined;
   let shop: TestStore;
   let realm: string;
   let implicit: string;
-  /** What of it the database was asked. */
+  /** The statements of the list in the database. */
   const statements: string[] = [];
 
   beforeEach(async ({ skip }) => {
@@ -83,14 +83,14 @@ describe.each(engines)("what a storefront is shown, on $name", (engine) => {
       })
     ).body.data.id as string;
 
-  test("is asked of the database once", async () => {
+  test("is read from the database once", async () => {
     await create();
     await create();
     const first = [await settings(here), await list(here)];
     statements.length = 0;
     expect([await settings(here), await list(here)]).toEqual(first);
     expect(statements).toEqual([]);
-    // Further pages, which nobody turns to, are not kept, and those of another size are others.
+    // Further pages are rarely read and therefore not cached; a page of another size is another entry.
     expect(await list(here, "page[offset]=2")).toEqual([]);
     expect(await list(here, "page[limit]=1")).toHaveLength(1);
     expect(statements).not.toEqual([]);
@@ -116,7 +116,7 @@ describe.each(engines)("what a storefront is shown, on $name", (engine) => {
       json: { data: { type: "authentication-realm", redirect_uris } },
     });
 
-  test("where a sign-on begins is asked once, and follows a change at once here and within a second elsewhere", async () => {
+  test("is cached for the start of a sign-on, and follows a change at once here and within a second elsewhere", async () => {
     const id = await create();
     await allow(SHOP);
     const egress = { allowedOrigins: [idp.origin] };
@@ -141,7 +141,7 @@ describe.each(engines)("what a storefront is shown, on $name", (engine) => {
     expect(location).toContain("error=access_denied");
   });
 
-  test("of a profile that nobody has, nothing is kept", async () => {
+  test("is not cached for an unknown profile", async () => {
     await create();
     await allow(SHOP);
     const unknown = newId();
@@ -151,7 +151,7 @@ describe.each(engines)("what a storefront is shown, on $name", (engine) => {
     expect(statements).not.toEqual([]);
   });
 
-  test("follows a change at once where it was made, and within a second elsewhere", async () => {
+  test("follows a change at once where it was made, and within a second on other instances", async () => {
     const other = await createTestApp({ clock: here.clock, databaseUrl: database.url });
     there = other;
     const names = async (at: TestApp) => (await list(at)).map(({ name }: { name: string }) => name);
@@ -184,7 +184,7 @@ describe.each(engines)("what a storefront is shown, on $name", (engine) => {
     await until(async () => (await clientIds()).every((clientId) => clientId === "shoppers"));
   });
 
-  test("is not what an administrator is shown, who sees what the database says now", async () => {
+  test("differs from an administrator's list, which is read from the database", async () => {
     await settings(here);
     await here.storage.db
       .updateTable("customer_authentication_settings")
@@ -194,7 +194,7 @@ describe.each(engines)("what a storefront is shown, on $name", (engine) => {
     expect((await shop.call(getAuthenticationSettings)).body.data.client_id).toBe("behind our back");
   });
 
-  test("shows the health that this instance has seen at once, before it is told to anybody", async () => {
+  test("shows the health that this instance has measured at once, before it is reported", async () => {
     const id = await create();
     const shown = async () => (await list(here))[0].meta.health.status;
     expect(await shown()).toBe("up");
@@ -207,7 +207,7 @@ describe.each(engines)("what a storefront is shown, on $name", (engine) => {
     idp.hooks = {};
   });
 
-  test("follows the health that another instance has told, down and up again, without being asked to sign anybody on", async () => {
+  test("follows the health that another instance has reported, down and up again, without a sign-on here", async () => {
     const id = await create();
     const other = await createTestApp({
       databaseUrl: database.url,
@@ -231,7 +231,7 @@ describe.each(engines)("what a storefront is shown, on $name", (engine) => {
     await until(async () => (await shownThere()) === "up");
   });
 
-  test("follows a document that was read anew, and one that waits for approval", async () => {
+  test("follows a newly fetched document, and one that waits for approval", async () => {
     const key = { storeId: shop.store.id, realmId: realm, profileId: await create() };
     const profile = await findProfile(here.storage.db, key);
     if (!profile?.metadata) throw new Error("the profile has no document");

@@ -67,7 +67,7 @@ describe("a statement on SQLite", () => {
     );
   });
 
-  test("that reads waits for no transaction, and sees nothing of it before its commit", async () => {
+  test("that reads waits for no transaction, and does not see uncommitted changes", async () => {
     const before = await findKey.first(storage.db, of());
     const held = Promise.withResolvers<void>();
     const written = Promise.withResolvers<void>();
@@ -84,7 +84,7 @@ describe("a statement on SQLite", () => {
     expect(await findKey.first(storage.db, of())).toMatchObject({ name: "Persuasion" });
   });
 
-  test("that writes stands behind a transaction", async () => {
+  test("that writes waits for a transaction", async () => {
     const order: string[] = [];
     const transaction = storage.transact(async (trx) => {
       await renameKey.first(trx, { ...of(), name: "first" });
@@ -97,26 +97,26 @@ describe("a statement on SQLite", () => {
   });
 });
 
-test("nothing is left beside the file of SQLite when the storage is closed", async () => {
+test("closing the storage leaves no other file beside the database", async () => {
   await findKey.first(storage.db, of());
   await latchkey.close();
   expect([path, `${path}-wal`, `${path}-shm`].map((file) => existsSync(file))).toEqual([true, false, false]);
   latchkey = await createTestApp({ databaseUrl: `sqlite:${path}` });
 });
 
-test("a file that another process has to itself, while it makes it or closes it, is waited for", async () => {
+test("a file that another process locks, while it creates or closes the file, is waited for", async () => {
   const other = join(folder, "other.db");
   const maker = new DatabaseSync(other);
   maker.exec("begin exclusive");
   const running = run(["migrate"], { LATCHKEY_DATABASE_URL: `sqlite:${other}` });
-  // Shorter than it waits, longer than a process takes to come to the file.
+  // Shorter than the wait, longer than another process needs to reach the file.
   await Promise.race([running, sleep(1500)]);
   maker.exec("rollback");
   maker.close();
   expect(await running).toMatchObject({ code: 0, stdout: expect.stringContaining("applied: ") });
 });
 
-test("no database is made beside the log of one that was moved away without it", async () => {
+test("no database is created beside the log of a database that was moved away", async () => {
   const moved = join(folder, "moved.db");
   copyFileSync(`${path}-wal`, `${moved}-wal`);
   const { code, stderr } = await run(["migrate"], { LATCHKEY_DATABASE_URL: `sqlite:${moved}` });
@@ -124,7 +124,7 @@ test("no database is made beside the log of one that was moved away without it",
   expect(readFileSync(`${moved}-wal`)).toEqual(readFileSync(`${path}-wal`));
 });
 
-test("a database becomes its owner's alone when it is opened, with the files beside it; a file that is none stays as it is", async () => {
+test("an opened database and its files become readable by their owner alone; another file stays unchanged", async () => {
   const modeOf = (file: string) => statSync(file).mode & 0o777;
   const ours = [path, `${path}-wal`, `${path}-shm`];
   const notes = join(folder, "notes.txt");

@@ -6,7 +6,7 @@ import { handClock } from "../support/clock.ts";
 import { sqliteEngine, type TestDatabase } from "../support/engines.ts";
 import { planOf } from "../support/statements.ts";
 
-/** SQLite's planner knows of its tables what is in sqlite_stat1. PostgreSQL sees to it by itself. */
+/** SQLite's planner uses the statistics of sqlite_stat1. PostgreSQL collects statistics by itself. */
 let database: TestDatabase;
 let storage: Storage;
 const clock = handClock();
@@ -23,11 +23,11 @@ afterEach(async () => {
 const readAll = async ({ db }: Storage) =>
   (await sql<{ tbl: string; idx: string; stat: string }>`select * from sqlite_stat1`.execute(db)).rows;
 
-test("a database has statistics for every index when it is opened, of one value's rows for each column", async () => {
+test("an opened database has statistics for every index, of one row for each value", async () => {
   const statistics = await readAll(storage);
   const { rows: indexes } = await sql<{ name: string }>`
     select name from sqlite_master where type = 'index'`.execute(storage.db);
-  // These lie in their key, which goes by the table's name.
+  // These tables have no rowid, so their primary key has the table's name.
   const named = [...indexes.map(({ name }) => name), "events", "sign_on_statistics"];
   expect(statistics.map(({ idx }) => idx).sort()).toEqual(named.sort());
   expect(statistics.find(({ idx }) => idx === "events")?.stat).toBe("1000000 100000 1");
@@ -37,7 +37,7 @@ test("a database has statistics for every index when it is opened, of one value'
   expect(of("customers_by_password")).toBe("100000 10000 1");
 });
 
-test("an ANALYZE by hand lasts until the next start, and what is there is not written again", async () => {
+test("an ANALYZE by hand lasts until the next start, and existing statistics are not rewritten", async () => {
   const before = await readAll(storage);
   await sql`delete from sqlite_stat1`.execute(storage.db);
   const second = await openStorage({ clock }, database.url);
@@ -49,7 +49,7 @@ test("an ANALYZE by hand lasts until the next start, and what is there is not wr
   await second.close();
 });
 
-test("the planner takes the index that leaves few rows, of several that begin with the store", async () => {
+test("the planner chooses, of several indexes that begin with the store, the one that leaves few rows", async () => {
   const { db } = storage;
   const chosen = async (statement: { compile(): CompiledQuery }) => planOf(storage, statement.compile());
   const customers = db.selectFrom("customers").selectAll().where("store_id", "=", "s");

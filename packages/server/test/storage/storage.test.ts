@@ -10,10 +10,11 @@ import { createLastUsed } from "../../src/rate-limit/last-used.ts";
 import { findRealm } from "../../src/realms/realm.ts";
 import { getSettings } from "../../src/realms/settings.ts";
 import { forgetStrangers } from "../../src/sign-on-records/forget-records.ts";
+import { isUnavailable } from "../../src/storage/failures.ts";
 import { hasTables, migrate, migrations } from "../../src/storage/migrate.ts";
 import type { Migration } from "../../src/storage/migration.ts";
 import { connectStorage, openStorage } from "../../src/storage/open.ts";
-import { isUnavailable, type Storage } from "../../src/storage/storage.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import type { Tables } from "../../src/storage/tables.ts";
 import { changeStore, findStore } from "../../src/stores/store.ts";
 import { handClock } from "../support/clock.ts";
@@ -30,7 +31,7 @@ const namesOnly = (tables: unknown) =>
     columns.map(([column]) => column),
   ]);
 
-/** The same storage; from this statement on nothing works any more, as for a process that was killed. */
+/** The same storage, on which every statement from this one on fails, as for a process that was killed. */
 function interruptedAt(storage: Storage, statement: number): Storage {
   let left = statement;
   return watchStatements(storage, () => {
@@ -38,7 +39,7 @@ function interruptedAt(storage: Storage, statement: number): Storage {
   });
 }
 
-/** As the first release made it. */
+/** The table of the first release. */
 async function insertOldStore({ db }: Storage): Promise<string> {
   const row = { id: newId(), name: "Old", rate_limit: 10, revision: 0, created_at: 1, updated_at: 1 };
   await db
@@ -64,7 +65,7 @@ describe.each(engines)("storage on $name", (engine) => {
     return storage;
   };
   const connect = async () => {
-    const storage = await connectStorage(database.url, UNHURRIED);
+    const storage = await connectStorage(database.url, { ...UNHURRIED, patient: true });
     opened.push(storage);
     return storage;
   };
@@ -81,7 +82,7 @@ describe.each(engines)("storage on $name", (engine) => {
   });
 
   describe("migrations", () => {
-    test("run once, in order, and then find nothing to do", async () => {
+    test("run once, in order; a second run does nothing", async () => {
       const storage = await connect();
       expect(await migrate({ storage, clock })).toEqual(migrations.map(({ name }) => name));
       expect(await migrate({ storage, clock })).toEqual([]);
@@ -96,7 +97,7 @@ describe.each(engines)("storage on $name", (engine) => {
       expect(answers.map(({ code }) => code)).toEqual([0, 0]);
     });
 
-    test("give stores of before a realm and settings, as a new store has", async () => {
+    test("give existing stores a realm and settings, as a new store has", async () => {
       const storage = await connect();
       await migrate({ storage, clock }, migrations.slice(0, 1));
       const id = await insertOldStore(storage);
@@ -106,7 +107,7 @@ describe.each(engines)("storage on $name", (engine) => {
       expect(await findRealm(storage.db, id, settings.realm_id)).toMatchObject({ name: "Customers" });
     });
 
-    test("give stores of before their limit as the ceiling for it", async () => {
+    test("give existing stores their limit as its ceiling", async () => {
       const storage = await connect();
       await migrate({ storage, clock }, migrations.slice(0, 1));
       const id = await insertOldStore(storage);
@@ -114,7 +115,7 @@ describe.each(engines)("storage on $name", (engine) => {
       expect(await findStore(storage, id)).toMatchObject({ rate_limit: 10, max_rate_limit: 10 });
     });
 
-    test("make the tables that the types describe, with the same columns on either engine", async () => {
+    test("create the tables of the types, with the same columns on either engine", async () => {
       const storage = await open();
       const found = (await storage.db.introspection.getTables())
         .filter(({ name }) => !name.startsWith("sqlite_"))
@@ -128,7 +129,7 @@ describe.each(engines)("storage on $name", (engine) => {
             .sort(),
         ],
       );
-      // SQLite calls a primary key nullable unless it is told otherwise; the types do not.
+      // SQLite reports a primary key as nullable unless it is declared otherwise; the types do not.
       const nullable = (tables: unknown) => (engine.name === "sqlite" ? namesOnly(tables) : tables);
       expect(nullable(found.sort())).toEqual(nullable(described.sort()));
     });
@@ -150,7 +151,7 @@ describe.each(engines)("storage on $name", (engine) => {
       expect(await migrate({ storage, clock })).toEqual([]);
     });
 
-    test("of a new database are all there or none is, wherever they are interrupted (T52)", async () => {
+    test("of a new database are all applied or none is, wherever they are interrupted (T52)", async () => {
       const storage = await connect();
       for (const at of [1, 2, 30, 80]) {
         const interrupted = migrate({ storage: interruptedAt(storage, at), clock });
@@ -170,7 +171,7 @@ describe.each(engines)("storage on $name", (engine) => {
         },
       };
 
-      test("that only add are no reason to refuse: this release opens, reads and writes", async () => {
+      test("that only add are accepted: this release opens, reads and writes", async () => {
         const storage = await open();
         await migrate({ storage, clock }, [...migrations, next]);
         const restarted = await open();
@@ -179,7 +180,7 @@ describe.each(engines)("storage on $name", (engine) => {
         expect(await migrate({ storage: restarted, clock })).toEqual([]);
       });
 
-      test("that take away what this release uses are refused, in words for the operator", async () => {
+      test("that remove used columns are refused, with an explanation for the operator", async () => {
         const storage = await open();
         const contract: Migration = {
           ...next,
@@ -191,11 +192,11 @@ describe.each(engines)("storage on $name", (engine) => {
         await expect(open()).rejects.toThrow(
           "too old for the database: migration 9002 (no more rate limits) of a newer release",
         );
-        // A release that knows the step before it may start.
+        // A release that knows the previous step may start.
         expect(await migrate({ storage, clock }, [...migrations, next])).toEqual([]);
       });
 
-      test("that came in between are made up for: what is missing is run, whatever came after it", async () => {
+      test("that were skipped are run, whatever came after them", async () => {
         const storage = await connect();
         const [first, ...others] = migrations as [Migration, ...Migration[]];
         const late: Migration = { version: 9000, name: "late", up: async () => {} };
@@ -206,7 +207,7 @@ describe.each(engines)("storage on $name", (engine) => {
   });
 
   describe("rows", () => {
-    test("that a transaction wrote are gone when it fails", async () => {
+    test("of a failed transaction are gone", async () => {
       const storage = await open();
       const { store } = await newStore(storage);
       const failing = changeStore({ storage }, store.id, async (trx) => {
@@ -222,7 +223,7 @@ describe.each(engines)("storage on $name", (engine) => {
       expect(rows).toHaveLength(1);
     });
 
-    test("come back as plain numbers and texts, large ones included", async () => {
+    test("are read as plain numbers and texts, large ones included", async () => {
       const storage = await open();
       const { store } = await newStore(storage);
       const row = await storage.db
@@ -246,7 +247,7 @@ describe.each(engines)("storage on $name", (engine) => {
       });
     });
 
-    test("of refusals that strangers may have caused are kept up to ten thousand a store, the newest; all others stay", async () => {
+    test("of refusals that strangers may have caused are limited to the newest ten thousand a store", async () => {
       const storage = await open();
       const [{ store }, { store: other }] = [await newStore(storage), await newStore(storage)];
       const row = (storeId: string, at: number, byStranger: number) => ({
@@ -281,7 +282,7 @@ describe.each(engines)("storage on $name", (engine) => {
       expect(left.map(({ id }) => id).sort()).toEqual(kept.map(({ id }) => id).sort());
     });
 
-    test("of a store go with it: keys, secrets, revocations", async () => {
+    test("of a store are deleted with it: keys, secrets, revocations", async () => {
       const storage = await open();
       const { store } = await newStore(storage);
       const revocation = { token_id: "t", store_id: store.id, expires_at: clock.now() };
@@ -296,7 +297,7 @@ describe.each(engines)("storage on $name", (engine) => {
       }
     });
 
-    test("cannot belong to a store that is not there", async () => {
+    test("cannot belong to a missing store", async () => {
       const storage = await open();
       const revocation = { token_id: "t", store_id: "nobody", expires_at: 0 };
       await expect(
@@ -321,7 +322,7 @@ describe.each(engines)("storage on $name", (engine) => {
       return query.executeTakeFirstOrThrow();
     };
 
-    test("is written by the flush, for the key's store only, and leaves updated_at alone", async () => {
+    test("is written by the flush, for the key's store alone, and does not change updated_at", async () => {
       const storage = await open();
       const { store, key } = await newStore(storage);
       const updatedAt = clock.now();
@@ -336,7 +337,7 @@ describe.each(engines)("storage on $name", (engine) => {
       expect(await lastUsedAt(storage, key.id)).toEqual({ last_used_at: clock.now(), updated_at: updatedAt });
     });
 
-    test("only moves forward, whichever instance is late (I8)", async () => {
+    test("does not move backward, whichever instance is late (I8)", async () => {
       const storage = await open();
       const { store, key } = await newStore(storage);
       const [late, early] = [createLastUsed({ storage, clock }), createLastUsed({ storage, clock })];
@@ -348,7 +349,7 @@ describe.each(engines)("storage on $name", (engine) => {
       expect((await lastUsedAt(storage, key.id)).last_used_at).toBe(clock.now());
     });
 
-    test("is not lost when a write fails: the next one takes it along", async () => {
+    test("is kept when a write fails: the next write includes it", async () => {
       const storage = await open();
       const { store, key } = await newStore(storage);
       const lastUsed = createLastUsed({ storage, clock });
@@ -378,7 +379,7 @@ describe.each(engines)("storage on $name", (engine) => {
   });
 
   describe("changes", () => {
-    test("made here are heard here at once", async () => {
+    test("of this process are applied here at once", async () => {
       const storage = await open();
       const { store, key } = await newStore(storage);
       const heard: (string | undefined)[] = [];
@@ -389,7 +390,7 @@ describe.each(engines)("storage on $name", (engine) => {
       expect(heard).toContain(store.id);
     });
 
-    test("made by another process are heard within a second", async () => {
+    test("of another process are applied here within a second", async () => {
       const [here, there] = [await open(), await open()];
       const { store, key } = await newStore(there);
       const change = () =>
@@ -398,7 +399,7 @@ describe.each(engines)("storage on $name", (engine) => {
         });
       let heard = 0;
       here.changes.listen(() => heard++);
-      // Once it has heard anything at all, it is listening.
+      // After the first notice the connection is listening.
       await until(async () => {
         await change();
         return heard > 0;
@@ -412,7 +413,7 @@ describe.each(engines)("storage on $name", (engine) => {
     });
   });
 
-  test("what is down is told from what is wrong", async () => {
+  test("a server that is down is distinguished from an error", async () => {
     const storage = await open();
     const wrong = await sql`select * from no_such_table`.execute(storage.db).catch((error: unknown) => error);
     expect(isUnavailable(wrong)).toBe(false);

@@ -17,7 +17,7 @@ import { call } from "../support/call.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";
 import { type HostileIdp, startHostileIdp } from "../support/hostile-idp.ts";
 
-/** Texts that one engine would keep and the other would not: neither gets to see them. */
+/** Texts that one engine would store and the other would not: the service refuses them before either engine. */
 
 const BAD = { "a NUL": "\0", "half a surrogate pair": "\ud83d" };
 

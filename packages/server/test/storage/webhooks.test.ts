@@ -20,7 +20,7 @@ import { until } from "../support/until.ts";
 
 const DAY = 86_400_000;
 
-/** What must hold of webhooks on either engine; and, where several instances can be, among them. */
+/** The rules of webhooks on either engine, and those among several instances. */
 describe.each(engines)("on $name", (engine) => {
   let database: TestDatabase;
   let hooks: Hooks;
@@ -54,7 +54,7 @@ describe.each(engines)("on $name", (engine) => {
     await app.tidy();
     await app.delivered();
   };
-  /** Time passes, at the database as well. */
+  /** Moves the clock, and the database's times with it. */
   async function pass(ms: number): Promise<void> {
     hooks.latchkey.clock.advance(ms);
     if (engine.name === "postgres")
@@ -69,7 +69,7 @@ describe.each(engines)("on $name", (engine) => {
       .filter(({ json }) => json.subject === subject)
       .map(({ json }) => json.data.resource.name);
 
-  test("what a receiver has answered goes with the event, by which an erasure would find it, also of one that is under way", async () => {
+  test("a receiver's answer is deleted with its event, also of an attempt under way", async () => {
     const { id } = await hooks.integrate();
     const held: (() => void)[] = [];
     let hold = false;
@@ -104,7 +104,7 @@ describe.each(engines)("on $name", (engine) => {
     expect(await answers()).toEqual([[null, null], hopper]);
   });
 
-  test("each event is delivered once and in the order of its subject, whatever fails in between", async () => {
+  test("each event is delivered once and in the order of its subject, whatever fails meanwhile", async () => {
     const { id } = await hooks.integrate();
     const ids = [await hooks.customer("0"), await hooks.customer("0"), await hooks.customer("0")];
     for (const name of ["1", "2", "3", "4"]) for (const customer of ids) await hooks.rename(customer, name);
@@ -119,7 +119,7 @@ describe.each(engines)("on $name", (engine) => {
     for (let rounds = 0; rounds < 20; rounds++) await hooks.pass(5000);
     for (const customer of ids) {
       const names = namesOf(customer);
-      // Without what was sent again at once, the order is that of the log.
+      // Without the messages that were sent again at once, the order is that of the log.
       expect(names.filter((name, at) => name !== names[at - 1])).toEqual(["0", "1", "2", "3", "4"]);
     }
     expect(await hooks.deliveries(id, "filter=eq(status,delivered)")).toHaveLength(15);
@@ -141,7 +141,7 @@ describe.each(engines)("on $name", (engine) => {
       (await hooks.latchkey.storage.db.selectFrom("event_heads").selectAll().executeTakeFirstOrThrow())
         .last_sequence;
 
-    test("is not woken for anything else, and hears of what it observes at once", async () => {
+    test("is not processed for other events, and gets its own events at once", async () => {
       const before = await sequenceOf();
       const customer = await hooks.customer();
       await hooks.rename(customer, "Grace");
@@ -153,7 +153,7 @@ describe.each(engines)("on $name", (engine) => {
       expect(await sequenceOf()).toBe(await headOf());
     });
 
-    test("is woken all the same when it is a thousand events behind", async () => {
+    test("is processed all the same when it is a thousand events behind", async () => {
       const behind = { sequence: (await headOf()) - 1000 };
       await hooks.latchkey.storage.db.updateTable("integrations").set(behind).execute();
       await hooks.customer();
@@ -161,7 +161,7 @@ describe.each(engines)("on $name", (engine) => {
       expect(await sequenceOf()).toBe(await headOf());
     });
 
-    test("hears of what it begins to observe from then on, and of nothing that happened before", async () => {
+    test("gets newly observed events from the change on, and no earlier ones", async () => {
       const customer = await hooks.customer();
       await hooks.deliver();
       const json = { data: { type: "integration", observes: ["customer.*"] } };
@@ -173,7 +173,7 @@ describe.each(engines)("on $name", (engine) => {
       expect(hooks.receiver.arrived.map(({ json }) => json.type)).toEqual(["customer.updated"]);
     });
 
-    test("hears of what it begins to observe also where an instance has it in hand as it was before", async () => {
+    test("gets newly observed events also where an instance holds its older state", async () => {
       const { storage } = hooks.latchkey;
       const inHand = { lease: "of before", lease_until: Date.now() + 30_000 };
       const before = await storage.db
@@ -191,13 +191,13 @@ describe.each(engines)("on $name", (engine) => {
       expect(hooks.receiver.arrived.map(({ json }) => json.type)).toEqual(["customer.created"]);
     });
 
-    test("hears of what it observed, also where it was numbered just before it observes something else", async () => {
+    test("gets an observed event also when the event was numbered just before a change of what is observed", async () => {
       const customer = await hooks.customer();
       await hooks.store.call(deleteCustomer, { ids: { id: customer } });
-      // Numbered by an instance that delivers nothing.
+      // An instance that delivers nothing has numbered the events.
       const { storage, clock } = hooks.latchkey;
       const mark = async (...[trx, numberedOf]: Parameters<Deliverer["mark"]>) =>
-        void (await markStores(trx, storage, numberedOf, clock.now()));
+        void (await markStores(trx, numberedOf, clock.now()));
       await createSequencer({ storage, clock, publicUrl: "https://keys.example", mark }).run();
       const json = { data: { type: "integration", observes: ["customer.deleted", "customer.created"] } };
       await hooks.store.call(updateIntegration, { ids: { id }, json });
@@ -206,18 +206,18 @@ describe.each(engines)("on $name", (engine) => {
     });
   });
 
-  test("an instance that dies while it delivers holds an integration up for half a minute; then all is sent, with the same ids", async () => {
+  test("an instance that dies during a delivery delays an integration by half a minute; the ids stay", async () => {
     await hooks.integrate();
     const customer = await hooks.customer("0");
     await hooks.rename(customer, "1");
-    // Numbered, and taken by somebody who then does nothing any more.
+    // Numbered, and taken by an instance that then stops.
     hooks.receiver.answer((response) => response.destroy());
     await hooks.deliver();
     hooks.receiver.answer(200);
     hooks.latchkey.clock.advance(5000);
     const [taken] = await takeDue(hooks.latchkey, true, 1);
     expect(taken).toBeDefined();
-    // On PostgreSQL time passes by itself, too.
+    // On PostgreSQL the database's clock runs by itself, too.
     await pass(15_000);
     await hooks.deliver();
     expect(hooks.receiver.arrived).toHaveLength(1);
@@ -229,7 +229,7 @@ describe.each(engines)("on $name", (engine) => {
   });
 
   test.each([200, 500])(
-    "a redelivery that is asked for while an attempt is under way is made, if that one gets %i",
+    "a redelivery that is requested during an attempt is made, if the attempt gets %i",
     async (status) => {
       const { id } = await hooks.integrate();
       await hooks.customer();
@@ -259,7 +259,7 @@ describe.each(engines)("on $name", (engine) => {
     },
   );
 
-  test("a redelivery waits for what is just written down of the integration, and holds up nothing of it", async ({
+  test("a redelivery waits for a write under way of the integration, and delays no other", async ({
     skip,
   }) => {
     if (engine.name === "sqlite") skip("one transaction at a time writes to a SQLite");
@@ -270,7 +270,7 @@ describe.each(engines)("on $name", (engine) => {
     const { storage } = hooks.latchkey;
     const waits = sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
     let asked: ReturnType<typeof hooks.store.call> | undefined;
-    // In the order of what writes down the outcomes of attempts.
+    // In the order in which outcomes of attempts are written.
     await storage.db.transaction().execute(async (trx) => {
       await trx.selectFrom("integrations").select("id").where("id", "=", id).forUpdate().execute();
       asked = hooks.store.call(redeliver, { ids: { id, delivery } });
@@ -281,7 +281,7 @@ describe.each(engines)("on $name", (engine) => {
     expect((await asked)?.status).toBe(202);
   });
 
-  test("what lost its lease while it was sending writes nothing any more, and what it sent is sent again", async ({
+  test("a delivery that lost its lease during the attempt writes nothing, and its message is sent again", async ({
     skip,
   }) => {
     if (engine.name === "sqlite") skip("one process serves a SQLite");
@@ -306,7 +306,7 @@ describe.each(engines)("on $name", (engine) => {
     expect((await hooks.see(id)).meta.status).toBe("healthy");
   });
 
-  test("an instance whose clock is a minute ahead leaves alone what another has taken: leases go by the database's clock", async ({
+  test("an instance whose clock is a minute ahead respects the leases of others: leases use the database's clock", async ({
     skip,
   }) => {
     if (engine.name === "sqlite") skip("one process serves a SQLite");
@@ -323,7 +323,7 @@ describe.each(engines)("on $name", (engine) => {
     expect(await takeDue({ storage, clock: ahead }, true, 1)).toMatchObject([{ id }]);
   });
 
-  test("what an instance whose clock is a minute ahead held when it was killed is due to others when its lease is over", async ({
+  test("the leases of a killed instance whose clock is a minute ahead end in time for the others", async ({
     skip,
   }) => {
     if (engine.name === "sqlite") skip("one process serves a SQLite");
@@ -336,14 +336,14 @@ describe.each(engines)("on $name", (engine) => {
     clock.advance(6000);
     const ahead = { ...clock, now: () => clock.now() + 60_000 };
     expect(await takeDue({ storage, clock: ahead }, true, 1)).toMatchObject([{ id }]);
-    // The database's clock goes on by itself, too.
+    // The database's clock runs by itself, too.
     await pass(15_000);
     expect(await takeDue(hooks.latchkey, true, 1)).toEqual([]);
     await pass(16_000);
     expect(await takeDue(hooks.latchkey, true, 1)).toMatchObject([{ id }]);
   });
 
-  test("a person of whom the log has nothing more is erased where there are integrations, too", async () => {
+  test("a person without events in the log is erased where there are integrations too", async () => {
     await hooks.integrate();
     const id = await hooks.customer("Ada Lovelace");
     await hooks.deliver();
@@ -351,9 +351,7 @@ describe.each(engines)("on $name", (engine) => {
     expect([status, body.data.complete]).toEqual([200, true]);
   });
 
-  test("what a receiver has answered is taken away with its person, also where it is just being written down", async ({
-    skip,
-  }) => {
+  test("a receiver's answer is erased with the person, also while it is being written", async ({ skip }) => {
     if (engine.name === "sqlite") skip("one transaction at a time writes to a SQLite");
     const { id } = await hooks.integrate();
     const ada = await hooks.customer("Ada Lovelace");
@@ -365,7 +363,7 @@ describe.each(engines)("on $name", (engine) => {
     ]);
     let isErased = false;
     let asked: Promise<unknown> | undefined;
-    // In the order of what writes down the outcomes of attempts, which has seen by now that its event was not erased.
+    // In the order in which outcomes of attempts are written, after the check that the event was not erased.
     await storage.db.transaction().execute(async (trx) => {
       await trx.selectFrom("integrations").select("id").where("id", "=", id).forUpdate().execute();
       await trx.updateTable("integration_deliveries").set({ attempts }).execute();
@@ -391,13 +389,13 @@ describe.each(engines)("on $name", (engine) => {
     for (const customer of customers) expect(namesOf(customer)).toHaveLength(6);
   });
 
-  test("what is numbered while an integration is let go is not forgotten", async () => {
+  test("an event that is numbered while an integration is released is not forgotten", async () => {
     await hooks.integrate();
     let wanted = 0;
     for (let rounds = 0; rounds < 15; rounds++) {
       await hooks.customer();
       wanted++;
-      // Numbered while the one before is being delivered.
+      // Numbered during the delivery of the previous one.
       const delivering = hooks.deliver();
       await hooks.customer();
       wanted++;
@@ -408,7 +406,7 @@ describe.each(engines)("on $name", (engine) => {
     }
   });
 
-  test("a clock that steps back holds nothing up that is new, and numbers stay in order", async () => {
+  test("a clock that steps back delays no new event, and numbers stay in order", async () => {
     await hooks.integrate();
     const customer = await hooks.customer("0");
     await hooks.deliver();
@@ -423,7 +421,7 @@ describe.each(engines)("on $name", (engine) => {
     expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
   });
 
-  test("a receiver that does not answer delays no other, and has eight messages at most", async () => {
+  test("a receiver that does not answer delays no other, and has at most eight messages", async () => {
     const slow = await startReceiver();
     const held: (() => void)[] = [];
     slow.answer((response) => void held.push(() => response.writeHead(200).end()));

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 const containerfile = fileURLToPath(new URL("../../../../deploy/container/Containerfile", import.meta.url));
 
-/** The variables by which an image loads its allocator, with the library that is installed here. `undefined`: there is none. */
+/** The image's variables for its allocator, with the library that is installed here. `undefined`: there is none. */
 export function allocatorOfImage(): Record<string, string> | undefined {
   const line = /^ENV (LD_PRELOAD=.*)$/m.exec(readFileSync(containerfile, "utf8"))?.[1];
   if (!line) throw new Error("the Containerfile loads no allocator");
@@ -14,7 +14,7 @@ export function allocatorOfImage(): Record<string, string> | undefined {
   return isLoaded(env) ? env : undefined;
 }
 
-/** What the loader does not find it only complains about. */
+/** The loader only warns about a missing library. */
 function isLoaded(env: Record<string, string>): boolean {
   const look = `process.exitCode = require("node:fs").readFileSync("/proc/self/maps", "utf8").includes(process.env.LD_PRELOAD) ? 0 : 1`;
   return spawnSync(process.execPath, ["-e", look], { env, stdio: "ignore" }).status === 0;

@@ -31,7 +31,7 @@ export type TestApp<C extends Clock = ReturnType<typeof handClock>> = {
 
 export type TestStore = NewStore & { token(grant?: Grant): Promise<string>; call: Caller };
 
-/** Calls an operation with the store's client_credentials token, unless the call says otherwise. */
+/** Calls an operation with the store's client_credentials token, unless the call has another one. */
 export type Caller = (operation: Parameters<typeof call>[1], request?: Call) => ReturnType<typeof call>;
 
 type Options = Partial<AppOptions> & { databaseUrl?: string };
@@ -41,7 +41,10 @@ export const testKeyring = createKeyring([randomBytes(32)]);
 let rsaPair: ReturnType<typeof generateRsa> | undefined;
 const generateRsa = () => generateKeyPairSync("rsa", { modulusLength: 2048 });
 
-/** One pair of RSA keys for all services of a test, under a new name each time: to make one takes a tenth of a second. */
+/**
+ * All services of a test share a pair of RSA keys, each time under a new name: creating a pair takes a tenth of a
+ * second.
+ */
 const makeTestKey: typeof newKey = async (alg) => {
   if (alg !== "RS256") return newKey(alg);
   rsaPair ??= generateRsa();

@@ -12,10 +12,10 @@ export type Call = {
   query?: string;
   json?: unknown;
   form?: Record<string, string>;
-  /** Instead of `json` or `form`: the body as it is. */
+  /** The body as sent, in place of `json` or `form`. */
   raw?: string | Uint8Array<ArrayBuffer> | ReadableStream;
   headers?: Record<string, string>;
-  /** The address that the request comes from. */
+  /** The address of the sender. */
   peer?: string;
 };
 
@@ -28,7 +28,10 @@ export type Answer = {
   codes: string[];
 };
 
-/** Calls an operation and holds its answer against the contract: a status, problem or member not declared fails. */
+/**
+ * Calls an operation and checks its answer against the contract: an undeclared status, problem or member fails the
+ * test.
+ */
 export async function call(app: App, operation: Operation, request: Call = {}): Promise<Answer> {
   const sent = toRequest(operation, request);
   const response = await app.fetch(sent, {
@@ -73,7 +76,7 @@ export async function call(app: App, operation: Operation, request: Call = {}): 
 
 const POLICY = /^default-src 'none';.*frame-ancestors 'none'/;
 
-/** Of a stream, which has no end, what comes first. */
+/** The beginning of a stream, which has no end. */
 async function textOf(response: Response): Promise<string> {
   if (response.headers.get("content-type") !== "text/event-stream") return response.text();
   const reader = response.body?.getReader();
@@ -82,7 +85,7 @@ async function textOf(response: Response): Promise<string> {
   return Buffer.from(first?.value ?? []).toString();
 }
 
-/** A redirect, a page to choose from, or a page that says why not; never a script, and nothing of the request in it. */
+/** A redirect, a page to choose from, or an error page: no script, and no text of the request in it. */
 function browserAnswer(operation: Operation, response: Response, text: string): Answer {
   const { status, headers } = response;
   const what = `${operation.id} answered ${status}: ${text.slice(-400)}`;

@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type HostileIdp, startHostileIdp } from "./hostile-idp.ts";
 
 /**
- * A provider that answers what a real one was seen to answer (fixtures/providers): its documents, its tokens, its errors, under
- * its own paths. Only what cannot be the same is ours: addresses, keys, times, the nonce and who the client is.
+ * A provider that gives the recorded answers of a real one (fixtures/providers): its documents, tokens and errors,
+ * under its own paths. Addresses, keys, times, the nonce and the client are the test's.
  */
 
 type Document = Record<string, unknown>;
@@ -39,7 +39,7 @@ const PAIRS: Record<string, { publicKey: KeyObject; privateKey: KeyObject }> = {
 const KIND: Record<string, string> = { RS256: "RSA", PS256: "RSA", ES256: "EC", EdDSA: "OKP" };
 
 export type CapturedIdp = HostileIdp & {
-  /** What it answers from now on, beside its keys. */
+  /** Its answers from now on; its keys stay. */
   play(answers: { discovery?: Captured; token?: Captured; userinfo?: Captured | undefined }): void;
 };
 
@@ -66,7 +66,7 @@ export async function startCapturedIdp(provider: string): Promise<CapturedIdp> {
       const { searchParams } = new URL(location);
       const code = `code-${asked.size}`;
       asked.set(code, searchParams);
-      // One that says that it names its issuer does.
+      // A provider that declares the iss parameter sends it.
       const iss = playing.discovery?.body.authorization_response_iss_parameter_supported === true && {
         iss: issuer,
       };
@@ -86,7 +86,9 @@ export async function startCapturedIdp(provider: string): Promise<CapturedIdp> {
 
   const algorithm = () => String(playing.token && tokenOf(playing.token)?.header.alg);
 
-  /** Its keys as they were, with ours in their place, and one for the algorithm that is played where it had rotated. */
+  /**
+   * Its recorded keys with the test's in their place, and one for the played algorithm where the provider had rotated.
+   */
   function keySet(): { keys: Document[] } {
     const keys = (capturedOf(provider, "keys")[0]?.body.keys ?? []) as Document[];
     const ours = keys.map((key) => ({

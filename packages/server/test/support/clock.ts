@@ -1,6 +1,6 @@
 import type { Clock } from "../../src/lib/clock.ts";
 
-/** A clock in the test's hand. */
+/** A clock that the test sets. */
 export type HandClock = Clock & { advance(ms: number): void; set(nowMs: number): void };
 
 export function handClock(startMs = Date.parse("2026-01-01T00:00:00.000Z")): HandClock {

@@ -8,15 +8,15 @@ export const LATCHKEY = fileURLToPath(new URL("../../bin/latchkey.js", import.me
 export type Finished = { code: number | null; stdout: string; stderr: string };
 
 /**
- * With it the statements of a process of its own are noted, too, for scripts/check-plans.ts. What is imported for that is
- * compiled once for all, as the program itself is: otherwise it would cost each process a quarter of a second.
+ * Records the statements of a child process, too, for scripts/check-plans.ts. The compiled imports are cached, like the
+ * program's: without the cache each process takes a quarter of a second longer.
  */
 export const WATCHED = {
   NODE_OPTIONS: `--import=${new URL("statements-watch-process.ts", import.meta.url)}`,
   NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache"),
 };
 
-/** Runs `latchkey <args>` as a process of its own, with nothing of our environment but the path. */
+/** Runs `latchkey <args>` as a process of its own, with PATH alone of this environment. */
 export function latchkey(
   args: string[],
   env: Record<string, string>,

@@ -3,7 +3,7 @@ import { openStorage } from "../../src/storage/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { type Engine, type TestDatabase, UNHURRIED } from "./engines.ts";
 
-/** Those that others refer to. */
+/** Tables that others reference. */
 const FIRST = [
   "schema_migrations",
   "stores",
@@ -15,7 +15,7 @@ const FIRST = [
 
 export type CopiedDatabase = { storage: Storage; database: TestDatabase; drop(): Promise<void> };
 
-/** A database as it is now, in another one, as a backup of either engine would bring it back. */
+/** Copies a database in its current state into another one, as restoring a backup of either engine does. */
 export async function copyDatabase(engine: Engine, from: Storage, clock: Clock): Promise<CopiedDatabase> {
   const database = await engine.create();
   const storage = await openStorage({ clock }, database.url, UNHURRIED);
@@ -26,7 +26,7 @@ export async function copyDatabase(engine: Engine, from: Storage, clock: Clock):
     const rows = await from.db.selectFrom(table).selectAll().execute();
     for (const row of rows) {
       const { name_key: _, ...given } = row as typeof row & { name_key?: string };
-      // A trigger adds up what keys have reserved.
+      // A trigger computes the sum of the keys' reservations.
       const isStore = "total_reserved_rate_limit" in given;
       const values = isStore ? { ...given, total_reserved_rate_limit: 0 } : given;
       await storage.db.insertInto(table).values(values).execute();

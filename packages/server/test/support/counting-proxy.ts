@@ -1,10 +1,16 @@
 import { createConnection, createServer } from "node:net";
 
-/** What has gone over the line so far. A turn is a piece to the server after one from it: somebody waited for the answer. */
+/**
+ * The traffic of the connection so far. A turn is a chunk to the server after a chunk from it: the client waited for
+ * the answer.
+ */
 export type Carried = { turns: number; toServer: number; fromServer: number };
 type CountingProxy = { port: number; carried(): Carried; close(): Promise<void> };
 
-/** A line to a server on loopback that counts. Connections on which `isLeftOut` ever holds are not counted from then on. */
+/**
+ * A proxy to a server on loopback that counts the traffic. A connection is left out from the moment at which
+ * `isLeftOut` is true.
+ */
 export async function startCountingProxy(
   targetPort: number,
   isLeftOut: (piece: Buffer) => boolean,

@@ -5,13 +5,16 @@ import { silentLog } from "./silent-log.ts";
 import { ofRun } from "./test-run.ts";
 import { hasValkey, startValkey, type ValkeyServer } from "./valkey-server.ts";
 
-/** A clock in the test's hand, and where instances count by it; nothing has been counted yet. */
+/** A clock that the test sets, and an empty place for the counters of instances. */
 export type Counting = { clock: HandClock; valkey: Valkey | undefined };
 type Together = Counting & { valkey: Valkey };
-/** How often a property is tried: what takes a second in process takes half a minute when every decision travels. */
+/**
+ * How often a property is tried: a second of work in process takes half a minute when every decision goes over the
+ * network.
+ */
 type Runs = (inProcess: number) => { numRuns: number };
 
-/** The same rules for what one process counts by itself, and for what all instances count together. */
+/** The same rules for the counters of a process and for those that all instances share. */
 export function describeCounting(rules: (begin: () => Counting, runs: Runs) => void): void {
   const begin = () => ({ clock: handClock(), valkey: undefined });
   const describeAlone = () => describe("in process", () => rules(begin, (numRuns) => ({ numRuns })));
@@ -19,7 +22,7 @@ export function describeCounting(rules: (begin: () => Counting, runs: Runs) => v
   for (const describeOne of ofRun({ short: describeAlone, long: describeShared })) describeOne();
 }
 
-/** On one Valkey; who begins has slots of their own there. */
+/** On one Valkey; the prefix keeps the slots of each test apart. */
 export function describeTogether(rules: (begin: () => Together, runs: Runs) => void): void {
   describe.skipIf(!hasValkey)("in Valkey", () => {
     let server: ValkeyServer;
@@ -29,7 +32,7 @@ export function describeTogether(rules: (begin: () => Together, runs: Runs) => v
     beforeAll(async () => {
       server = await startValkey();
       const nowMs = () => clock.monotonicMs();
-      // No answer is too late here: these tests are about what is decided, not about when.
+      // A long time limit: these tests are about decisions, not about late answers.
       const options = { urls: [server.url], log: silentLog, answerWithinMs: 60_000 };
       valkey = await openValkey({ ...options, nowMs });
     });
@@ -37,7 +40,7 @@ export function describeTogether(rules: (begin: () => Together, runs: Runs) => v
       const counts = valkey.counts();
       await valkey.close();
       await server.remove();
-      // While Valkey is away each decides alone, by the same rules: what a script cannot do would not be seen.
+      // While Valkey is away each instance decides alone, by the same rules, which would hide an error of the script.
       expect(counts).toMatchObject({ losses: 0, alone: 0 });
     });
     const begin = (): Together => {

@@ -11,7 +11,7 @@ const described = new Map(
   ),
 );
 
-/** Those that tell a client what to do; all others are the same for every answer. */
+/** Fields that are instructions for a client; the others are the same for every answer. */
 const TELLING = [
   "RateLimit",
   "RateLimit-Policy",
@@ -22,7 +22,10 @@ const TELLING = [
   "ETag",
 ];
 
-/** The head of an answer has what the document demands of it, and of the telling fields nothing that it does not name. */
+/**
+ * Checks that the header fields of an answer include every required field of the document, and no undeclared one that a
+ * client acts on.
+ */
 export function expectDeclaredFields({ id }: Operation, { status, headers }: Response, what: string): void {
   const declared = described.get(id)?.[status]?.headers;
   if (!declared) return;

@@ -6,11 +6,11 @@ import pg from "pg";
 import { inject } from "vitest";
 import { ofRun } from "./test-run.ts";
 
-/** A database that only one test has. `url` may be opened several times, as several instances would. */
+/** A database of a single test. `url` may be opened several times, as by several instances. */
 export type TestDatabase = { url: string; drop(): Promise<void> };
 export type Engine = { name: "sqlite" | "postgres"; isHere: boolean; create(): Promise<TestDatabase> };
 
-/** For tests that are not about being late: a busy machine must not be taken for a server that is away. */
+/** For tests that are not about late answers: a busy machine must not look like a server that is away. */
 export const UNHURRIED = { slack: 10 };
 
 export const sqliteEngine: Engine = {

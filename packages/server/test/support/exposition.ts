@@ -1,10 +1,10 @@
-/** What a service shows at /metrics, read as Prometheus reads it. */
+/** The metrics of /metrics, read as Prometheus reads them. */
 type Series = { name: string; labels: Record<string, string>; value: number };
 export type Exposed = {
-  /** Each metric by its name, with its type; a histogram once, under the name without suffix. */
+  /** The metrics by name, with their types; a histogram once, under the name without suffix. */
   types: Map<string, string>;
   series: Series[];
-  /** The sum of the series that have these labels. */
+  /** The sum of the series with these labels. */
   sumOf(name: string, labels?: Record<string, string>): number;
 };
 

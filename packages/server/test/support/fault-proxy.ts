@@ -1,42 +1,42 @@
 import { createConnection, createServer, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What happens to a piece: it passes, its connection falls silent for good without a word to anybody, or it is reset. */
+/** The fate of a chunk: it passes, its connection stays silent for good, or its connection is reset. */
 type Verdict = "pass" | "silence" | "cut";
 
-/** One direction of the line. */
+/** A direction of the connection. */
 type Way = {
-  /** How long each piece takes. */
+  /** The delay of each chunk. */
   delayMs: number;
   bytesPerSecond: number;
-  /** Everything waits, on connections of now and of later, until it is mended; then all of it arrives, in order. */
+  /** Open and later connections hold everything until `mend`; then all of it arrives, in order. */
   isHeld: boolean;
-  /** Asked of each piece; `connection` counts from 0 in the order in which they were opened. */
+  /** Judges each chunk; `connection` counts from 0 in the order in which they were opened. */
   judge(piece: Buffer, connection: number): Verdict;
 };
 
 type Which = (connection: number) => boolean;
 
-/** A line to a server on loopback that can be made worse, each direction for itself. */
+/** A proxy to a server on loopback with faults, for each direction separately. */
 export type FaultProxy = {
   port: number;
-  /** The same address, by way of this line. */
+  /** The same address, through this proxy. */
   via(url: string): string;
   toServer: Way;
   toClient: Way;
-  /** Holds both directions: a partition, after which TCP delivers what it has kept. */
+  /** Holds both directions: a partition, after which TCP delivers the kept data. */
   hold(): void;
-  /** Connections of now are reset, all of them or some. */
+  /** Resets open connections, all of them or some. */
   cut(which?: Which): void;
-  /** Connections of now never carry anything again, and nobody is told: a failover, a forgotten NAT entry. */
+  /** Open connections carry nothing any more, and neither end is notified: a failover, a forgotten NAT entry. */
   silence(which?: Which): void;
-  /** Connections of later are reset as soon as they are made. */
+  /** Resets later connections as soon as they are open. */
   refuse(): void;
-  /** Connections of now and of later are silent: everything that is sent is lost. */
+  /** Open and later connections are silent: everything that is sent is lost. */
   blackHole(): void;
-  /** Nothing is wrong from now on. What was held arrives; a connection that fell silent stays so. */
+  /** Ends every fault. Held chunks arrive; a silent connection stays silent. */
   mend(): void;
-  /** Connections that were opened in all. */
+  /** The number of connections that were opened. */
   opened(): number;
   close(): Promise<void>;
 };
@@ -53,7 +53,7 @@ export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
     near.on("error", () => {});
     if (greeting === "cut") return void near.resetAndDestroy();
     lines.add(line);
-    // The server never hears of a connection that was silent from the start.
+    // The server does not see a connection that was silent from the start.
     if (line.isSilent) return void near.resume().on("close", () => lines.delete(line));
     const far = createConnection(targetPort, "127.0.0.1");
     far.on("error", () => {});
@@ -80,7 +80,7 @@ export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
     });
     from.on("end", () => later(0, () => to.end()));
     from.on("close", () => {
-      // A silent line tells nobody, whichever end has gone.
+      // A silent connection does not report the close of either end.
       later(0, () => to.destroy());
       if (line.ends.every((end) => end.destroyed)) lines.delete(line);
     });
@@ -132,7 +132,7 @@ export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
       Object.assign(proxy.toClient, untouched());
       for (const goOn of heldBack) goOn();
       heldBack = [];
-      // One end has left while nobody was told: now TCP tells the other.
+      // The other end has left unnoticed: now TCP reports it.
       for (const line of lines) if (line.ends.some((end) => end.destroyed)) reset(line);
     },
     opened: () => opened,

@@ -9,12 +9,12 @@ import { createTestApp, PUBLIC_URL, type TestApp, type TestStore } from "./app.t
 import { type Answer, type Call, call } from "./call.ts";
 import { type HostileIdp, startHostileIdp } from "./hostile-idp.ts";
 
-/** Storefront, service and identity provider in one process: what a shopper's browser walks through. */
+/** Storefront, service and identity provider in one process, and the steps of a shopper's browser. */
 
 export const SHOP = "https://shop.example/signed-in";
 export const COOKIE = "__Host-latchkey";
 
-/** `peer`: the address that it comes from. */
+/** `peer`: the address of the sender. */
 export type Browser = { cookie: string | undefined; peer?: string };
 type Pkce = { verifier: string; challenge: string };
 
@@ -31,15 +31,15 @@ export type Federation = {
   profileId: string;
   issuer: string;
   implicit: string;
-  /** The address that the identity provider has for us. */
+  /** The callback that the identity provider has for the service. */
   callbackUrl: string;
   addProfile(data?: object, realmId?: string): Promise<string>;
   changeRealm(data: object): Promise<void>;
-  /** The parameters of a good request; a test changes some. `undefined` leaves one out. */
+  /** The parameters of a valid request; a test changes some. `undefined` leaves one out. */
   parameters(changes?: Record<string, string | undefined>): Record<string, string>;
   begin(browser: Browser, changes?: Record<string, string | undefined>): Promise<Answer>;
   comeBack(browser: Browser, url: string): Promise<Answer>;
-  /** From the click to the storefront's redirect URI. */
+  /** From the start to the storefront's redirect URI. */
   signOn(options?: SignOnOptions): Promise<SignedOn>;
   redeem(signedOn: Pick<SignedOn, "code" | "pkce">, changes?: object, request?: Call): Promise<Answer>;
   /** The record of a sign-on, by its reference. */
@@ -48,12 +48,12 @@ export type Federation = {
   close(): Promise<void>;
 };
 
-export type SignOnOptions = { browser?: Browser; parameters?: Record<string, string | undefined> };
+type SignOnOptions = { browser?: Browser; parameters?: Record<string, string | undefined> };
 
 export type SignedOn = {
   pkce: Pkce;
   browser: Browser;
-  /** Where the identity provider sent the browser. */
+  /** The address to which the identity provider redirected the browser. */
   callback: string;
   answer: Answer;
   location: string;
@@ -174,7 +174,7 @@ export async function createFederation(
     },
   };
 
-  /** A browser keeps the cookie that it is given, and sends it on every visit. */
+  /** Stores the cookie, and sends it with every request, as a browser does. */
   async function visit(
     operation: Operation,
     browser: Browser,

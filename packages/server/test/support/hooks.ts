@@ -5,18 +5,18 @@ import { type Caller, createTestApp, type TestApp, type TestStore } from "./app.
 import type { Answer } from "./call.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
-/** A store, and a receiver of its webhooks, in one process and with the clock in hand. */
+/** A store, and a receiver of its webhooks, in one process, with a clock that the test sets. */
 export type Hooks = {
   latchkey: TestApp;
   store: TestStore;
   receiver: Receiver;
-  /** An integration; of all that happens to customers, at the receiver, unless told otherwise. */
+  /** Creates an integration for all customer events, at the receiver, unless `data` differs. */
   integrate(data?: object): Promise<Answer["body"]["data"]>;
   customer(name?: string): Promise<string>;
   rename(customerId: string, name: string): Promise<void>;
-  /** Numbers what has happened and sends what is due, until nothing is. */
+  /** Numbers waiting drafts and sends due messages, until there are none. */
   deliver(): Promise<void>;
-  /** Lets time pass, and delivers. */
+  /** Advances the clock, and delivers. */
   pass(ms: number): Promise<void>;
   see(id: string): Promise<Answer["body"]["data"]>;
   deliveries(id: string, query?: string): Promise<Answer["body"]["data"]>;
@@ -30,7 +30,7 @@ export async function openHooks(options: Parameters<typeof createTestApp>[0] = {
   let customers = 0;
   let token = { is: "", untilMs: 0 };
 
-  /** With a token that is good, however much time has passed. */
+  /** With a valid token, however much time has passed. */
   const call: Caller = async (operation, request = {}) => {
     if (latchkey.clock.monotonicMs() >= token.untilMs)
       token = { is: await made.token(), untilMs: latchkey.clock.monotonicMs() + 1_800_000 };

@@ -2,8 +2,8 @@ import { createHash, generateKeyPairSync, type KeyObject, sign } from "node:cryp
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 
 /**
- * An identity provider that does as it is told. Each step has a hook that may answer instead of the honest code, and a
- * journal keeps what arrived, so that a test can say "it was never asked".
+ * An identity provider that a test controls. Each step has a hook that may answer instead of the honest code, and a
+ * journal of the requests, so that a test can check that there was none.
  */
 export type HostileIdp = {
   origin: string;
@@ -19,22 +19,22 @@ export type HostileIdp = {
     cookie: string | undefined;
     body: string;
   }[];
-  /** How often a path was asked. */
+  /** The number of requests for a path. */
   asked(path: string): number;
-  /** A new signing key; the old one is gone from the key set unless it is kept. */
+  /** Makes a new signing key; the old one leaves the key set unless it is kept. */
   rotateKey(options?: { keep?: boolean }): void;
   signToken(claims: object, header?: object): string;
-  /** What it takes the time to be. */
+  /** The provider's own clock. */
   now: () => number;
   /** The next person to sign in. */
   person: Document;
-  /** A person has signed in where a browser was sent: the address that the browser is sent back to. */
+  /** Signs a person in at this address of the provider; returns the address of the redirect back. */
   signIn(location: string): string;
   close(): Promise<void>;
 };
 
 type Document = Record<string, unknown>;
-/** What comes to `honest` leaves the request to the honest code. */
+/** A hook that returns `honest` leaves the request to the honest code. */
 type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => unknown;
 
 export type Hooks = {
@@ -42,16 +42,16 @@ export type Hooks = {
   discovery?: (document: Document) => unknown;
   /** Changes the key set. */
   keys?: (keySet: { keys: Document[] }) => unknown;
-  /** Changes what the ID token says of the person. */
+  /** Changes the claims of the ID token. */
   claims?: (claims: Document) => object;
   /** Changes the header of the ID token. */
   header?: object;
   /** Changes the redirect back. */
   redirect?: (parameters: Record<string, string>) => Record<string, string>;
-  /** Changes what the token endpoint answers. */
+  /** Changes the answer of the token endpoint. */
   token?: (answer: Document, form: URLSearchParams) => unknown;
   userinfo?: (claims: Document) => unknown;
-  /** Sent with every honest answer. */
+  /** Header fields of every honest answer. */
   headers?: Record<string, string>;
   /** Answers a path by itself: raw bytes, no answer, one byte a second. */
   answer?: Record<string, Answer>;
@@ -122,7 +122,7 @@ export async function startHostileIdp(): Promise<HostileIdp> {
     "/userinfo": () => change(idp.hooks.userinfo, { sub: idp.person.sub }),
   };
 
-  /** A code works once, for whoever knows the verifier, with the redirect URI that it was asked for with. */
+  /** A code works once, with its verifier and with the redirect URI of its request. */
   function redeem(request: URLSearchParams | undefined, form: URLSearchParams): Document {
     if (!request) return {};
     asked.delete(form.get("code") ?? "");
@@ -171,7 +171,7 @@ export async function startHostileIdp(): Promise<HostileIdp> {
   return idp;
 }
 
-/** Somebody with a proven address. */
+/** A person with a verified address. */
 export const ADA: Document = {
   sub: "subject",
   email: "ada@shop.example",

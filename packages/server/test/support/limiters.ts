@@ -8,10 +8,10 @@ import { silentLog } from "./silent-log.ts";
 import { ofRun } from "./test-run.ts";
 import { hasValkey, startValkey, type ValkeyServer } from "./valkey-server.ts";
 
-/** Makes a limiter that counts by the clock in the test's hand, and begins with nothing. */
+/** Creates an empty limiter that counts by the clock of the test. */
 export type MakeLimiter = (deps: { clock: Clock; useLog?: UseLog }) => Limiter;
 
-/** What takes a second in process takes half a minute when every decision travels. */
+/** A second of work in process takes half a minute when every decision goes over the network. */
 type Runs = (inProcess: number) => { numRuns: number };
 
 export const inProcess: MakeLimiter = ({ clock, useLog = createUseLog() }) =>
@@ -22,7 +22,7 @@ let valkey: Valkey;
 let now: Clock;
 let made = 0;
 
-/** On one Valkey for the file. Each limiter has stores of its own there. */
+/** One Valkey for the file. Each limiter has its own stores in it. */
 const inValkey: MakeLimiter = ({ clock, useLog = createUseLog() }) => {
   now = clock;
   const limiter = createSharedLimiter({ valkey, clock, useLog });
@@ -43,7 +43,7 @@ function describeShared(rules: (makeLimiter: MakeLimiter, runs: Runs) => void): 
     beforeAll(async () => {
       server = await startValkey();
       const nowMs = () => now.monotonicMs();
-      // No answer is too late here: these tests are about what is decided, not about when.
+      // A long time limit: these tests are about decisions, not about late answers.
       const options = { urls: [server.url], log: silentLog, answerWithinMs: 60_000 };
       valkey = await openValkey({ ...options, nowMs });
     });
@@ -51,7 +51,7 @@ function describeShared(rules: (makeLimiter: MakeLimiter, runs: Runs) => void): 
       const counts = valkey.counts();
       await valkey.close();
       await server.remove();
-      // While Valkey is away each decides alone, by the same rules: what a script cannot do would not be seen.
+      // While Valkey is away each instance decides alone, by the same rules, which would hide an error of the script.
       expect(counts).toMatchObject({ losses: 0, alone: 0 });
     });
     rules(inValkey, (numRuns) => ({ numRuns: Math.ceil(numRuns / 5) }));

@@ -6,7 +6,7 @@ import type { Storage } from "../../src/storage/storage.ts";
 import type { TestApp, TestStore } from "./app.ts";
 import type { Answer } from "./call.ts";
 
-/** A store's log as its back office reads it, page by page. What was noted until now is numbered first. */
+/** A store's log as its back office reads it, page by page. Waiting drafts are numbered first. */
 export async function readLog(
   latchkey: TestApp,
   store: TestStore,
@@ -26,7 +26,7 @@ export async function readLog(
 
 export const typesOf = (events: Answer["body"][]): string[] => events.map(({ type }) => type);
 
-/** What happened while something was done: type, and who did it. */
+/** The events of an action: type and actor. */
 export async function happenedIn(
   latchkey: TestApp,
   store: TestStore,
@@ -41,7 +41,7 @@ export async function happenedIn(
 export const isWhole = async (latchkey: TestApp, { store }: TestStore): Promise<boolean> =>
   (await verifyLog({ ...latchkey, eventDays: 90 }, store.id)).isWhole;
 
-/** Takes the beginning of a log away with all that retention writes, however young it is. */
+/** Deletes the beginning of a log as retention does, however young it is. */
 export async function cutOff({ db }: Storage, storeId: string, last: number): Promise<void> {
   const { hash, ...event } = await db
     .selectFrom("events")

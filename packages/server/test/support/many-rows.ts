@@ -1,19 +1,22 @@
 import { sql } from "kysely";
 import type { Storage } from "../../src/storage/storage.ts";
 
-/** PostgreSQL gives a statement a second. */
+/** PostgreSQL has a limit of a second for a statement. */
 const CHUNK = { sqlite: 50_000, postgres: 500 };
 
 type Crowd = {
   storeId: string;
   count: number;
-  /** When their tokens, sign-ons and answers are over. */
+  /** The expiry of their tokens, sign-ons and answers. */
   overAt: number;
-  /** Only these. */
+  /** These tables alone. */
   tables?: readonly string[];
 };
 
-/** Customers, each with an identity, a customer token, a sign-on and its attempt: made by the database, many at a time. */
+/**
+ * Customers, each with an identity, a customer token, a sign-on and its attempt: created by the database, many at a
+ * time.
+ */
 export async function insertCrowd(
   storage: Storage,
   { storeId, count, overAt, tables }: Crowd,
@@ -34,7 +37,7 @@ export async function insertCrowd(
   }
 }
 
-/** A log of so many events of before 1971, made by the database. */
+/** A log of so many events of before 1971, created by the database. */
 export async function insertEvents(storage: Storage, storeId: string, count: number): Promise<void> {
   const chunk = CHUNK[storage.engine];
   for (let from = 0; from < count; from += chunk)

@@ -11,18 +11,18 @@ import { type Browser, type Federation, newPkce, type SignedOn } from "./federat
 
 export const CONSOLE = `${PUBLIC_URL}/console/signed-in`;
 
-/** The members' side of a federation: its realm and profile at the same provider, and a console that signs people in. */
+/** The members' side of a federation: its realm and profile at the same provider, and the sign-in of the console. */
 export type MembersSide = {
   realmId: string;
   profileId: string;
   invite(email: string, role: Role, data?: object): Promise<string>;
-  /** As `person` at the identity provider, from the click to the console's redirect URI. */
+  /** Signs on as `person`, from the start to the console's redirect URI. */
   signOn(
     person?: object,
     parameters?: Record<string, string | undefined>,
   ): Promise<Pick<SignedOn, "code" | "pkce" | "error" | "returned" | "reference" | "answer">>;
   redeem(signedOn: Pick<SignedOn, "code" | "pkce">, changes?: object): Promise<Answer>;
-  /** Invited if need be, signed in: the access token. */
+  /** Invites the member if necessary, and signs in; returns the access token. */
   token(email: string, role: Role): Promise<string>;
   call(token: string, operation: Operation, request?: Call): Promise<Answer>;
 };

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { TestRun } from "./test-run.ts";
 
-/** Which answers of which operations the tests have seen; scripts/check-observed.ts compares them with the contract. */
+/** Records the operations and answers of the tests; scripts/check-observed.ts compares them with the contract. */
 const FOLDER = fileURLToPath(new URL("../../../../node_modules/.cache/latchkey-observed", import.meta.url));
 
 export const forgetObserved = (): void => rmSync(FOLDER, { recursive: true, force: true, maxRetries: 5 });

@@ -11,10 +11,10 @@ import { until } from "./until.ts";
 const program = findProgram("pgbouncer");
 const isHere = program !== undefined && postgresEngine.isHere;
 
-/** A database of its own, at `url` behind a PgBouncer of its own, and at `directUrl` without. */
+/** A database of its own: at `url` through its own PgBouncer, at `directUrl` without. */
 export type PooledDatabase = TestDatabase & { directUrl: string };
 
-/** With the configuration that docs/several-instances.md shows: only addresses, the folder and the password are ours. */
+/** With the configuration of docs/several-instances.md; addresses, folder and password are the test's. */
 async function createPooled(): Promise<PooledDatabase> {
   const database = await postgresEngine.create();
   const direct = new URL(database.url);

@@ -22,7 +22,7 @@ declare module "vitest" {
   }
 }
 
-/** A PostgreSQL of our own for the length of the run, on loopback, in a folder that goes away with it. */
+/** A PostgreSQL for the length of the run, on loopback, in a folder that is deleted with it. */
 export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const named = process.env.LATCHKEY_TEST_POSTGRES_URL;
   const binaries = findProgram("postgres");
@@ -42,15 +42,17 @@ export type PostgresServer = {
   /** The ids of all its processes. Linux only. */
   processes(): number[];
   start(): Promise<void>;
-  /** PostgreSQL's three ways: when the last client has left, with a word to each, or as in a crash. */
+  /** PostgreSQL's three ways: smart, fast and immediate. */
   stop(mode?: keyof typeof STOPS): Promise<void>;
-  /** All its processes stand still (SIGSTOP) until `resume`. Linux only. */
+  /** Pauses all its processes (SIGSTOP) until `resume`. Linux only. */
   pause(): void;
   resume(): void;
   remove(): Promise<void>;
 };
 
-/** A server that can be taken away and brought back, with its data. It does not wait for the disk unless `changes` say so. */
+/**
+ * A server that can be stopped and started again, with its data. It does not wait for the disk unless `changes` say so.
+ */
 export async function startPostgres(
   binaries: string,
   changes: Record<string, string> = {},
@@ -96,7 +98,7 @@ export async function startPostgres(
       try {
         process.kill(process_, signal);
       } catch {
-        // It ended in the meantime.
+        // The process has ended in the meantime.
       }
     }
   }
@@ -115,7 +117,10 @@ export async function startPostgres(
   };
 }
 
-/** The fourth field of /proc/<pid>/stat is the parent; the second may hold spaces, so it is read from its closing bracket on. */
+/**
+ * The fourth field of /proc/<pid>/stat is the parent; the second may contain spaces, so parsing begins at its closing
+ * bracket.
+ */
 function childrenOf(pid: number): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -138,9 +143,8 @@ export function unprivilegedUser(): { uid: number; gid: number } | undefined {
 }
 
 /**
- * A port for what will be started later. Systems give ports from 32768 up to whoever connects or listens without naming one, which
- * may be in between; nobody is given these. A file keeps each for who asked first, for an hour: another process would else find it
- * free until somebody listens, and then talk to that.
+ * A port for a later start, below 32768, because systems give out ports from there to any program. A file reserves the
+ * port for an hour: otherwise another process would find it free until a program listens, and connect to that program.
  */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < PORTS; tries++) {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * The programs that tests start beside the service. All are looked for on the PATH and nowhere else, so that a PATH without one of them is a
+ * The programs that tests start beside the service. All are looked up on PATH alone, so a PATH without a program is a
  * machine without it. An absent program skips its tests; with CI=true it fails the run (vitest.config.ts does both).
  */
 export const PROGRAMS = {
@@ -32,7 +32,7 @@ export const PROGRAMS = {
 type Program = {
   of: string;
   debian: string;
-  /** A machine without the program has none of these on its PATH. */
+  /** Alternatives: on a machine without the program, none of these is on PATH. */
   files: string[];
   find?: () => string | undefined;
 };
@@ -51,7 +51,7 @@ export const absentPrograms = (): ProgramName[] =>
 export const whySkipped = (name: ProgramName): string =>
   `${PROGRAMS[name].of} is not installed (Debian: apt-get install ${PROGRAMS[name].debian})`;
 
-/** Debian keeps servers in `sbin`, which only root has on the PATH: the `sbin` beside a `bin` counts as well. */
+/** Debian installs servers in `sbin`, which only root has on PATH: the `sbin` beside a `bin` counts as well. */
 function onPath(file: string): string | undefined {
   return foldersOfPath()
     .flatMap((folder) => (folder.endsWith("/bin") ? [folder, folder.replace(/bin$/, "sbin")] : [folder]))
@@ -61,7 +61,7 @@ function onPath(file: string): string | undefined {
 
 const foldersOfPath = (): string[] => (process.env.PATH ?? "").split(":").filter((folder) => folder !== "");
 
-/** The folder of PostgreSQL's programs. Debian keeps it off the PATH, and has `pg_ctlcluster` there, which runs them. */
+/** The folder of PostgreSQL's programs. Debian keeps it off PATH; its `pg_ctlcluster` on PATH runs them. */
 function findPostgres(): string | undefined {
   const debian = "/usr/lib/postgresql";
   const versions =

@@ -9,14 +9,14 @@ export type Arrived = {
 };
 type Answering = (response: ServerResponse, arrived: Arrived, count: number) => void;
 
-/** A receiver of webhooks on loopback, which answers as a test likes. */
+/** A receiver of webhooks on loopback, whose answers the test sets. */
 export type Receiver = {
   origin: string;
   url: string;
   arrived: Arrived[];
-  /** How many requests have not been answered yet, and the most there were at once. */
+  /** The number of requests without an answer yet, and the most there were at once. */
   open(): { now: number; most: number };
-  /** How it answers from now on; 200 at first. */
+  /** Sets its answer from now on; 200 at first. */
   answer(how: Answering | number): void;
   close(): Promise<void>;
 };

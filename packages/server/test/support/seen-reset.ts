@@ -1,7 +1,10 @@
 import { forgetObserved, makeObservedFolder, markObserved } from "./observed.ts";
 import { forgetStatements, makeStatementsFolder } from "./statements-seen.ts";
 
-/** Before `npm test`: forgets what the run before has seen. After it: notes which of the two runs have been, for the checks at their end. */
+/**
+ * Before `npm test`: clears the records of the earlier run. After it: records which of the two runs is complete, for
+ * the checks at their end.
+ */
 export default function setup(): () => void {
   const run = process.env.LATCHKEY_TEST_RUN;
   if (run !== "long") {

@@ -3,8 +3,8 @@ import type { App } from "../../src/app.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 
 /**
- * T28, for every call of every test: what a client sent or got that is secret or personal is in no log line. The lines
- * that were written since the last look are searched for the values of the call that was just answered.
+ * T28, for every call of every test: no log line has a secret or personal value that a client sent or got. The lines
+ * since the last check are searched for the values of the call that was just answered.
  */
 const logs = new WeakMap<App, { lines: readonly object[]; seen: number; secrets: Set<string> }>();
 
@@ -13,8 +13,8 @@ export function watchLog(app: App, lines: readonly object[]): void {
 }
 
 /**
- * And for every app of every test: no token, code, secret or password that a client sent or got is in the log of events, whatever
- * happened. A database that the test has broken says nothing.
+ * The same for the log of events of every app: no event has a token, code, secret or password that a client sent or
+ * got. A database that the test has broken is not checked.
  */
 export async function expectSilentEvents(app: App, { db }: Storage): Promise<void> {
   const secrets = logs.get(app)?.secrets ?? [];
@@ -36,7 +36,7 @@ export async function expectSilentEvents(app: App, { db }: Storage): Promise<voi
 const NEVER_IN_EVENTS =
   /^(password|.*token|client_secret|client_secret_next|code|code_verifier|oauth_authorization_code|oauth_code_verifier|authorization|cookie|set-cookie)$/i;
 
-/** By the names that they go by: passwords, tokens, codes, verifiers, secrets, states, nonces, addresses. */
+/** Found by the names of their members: passwords, tokens, codes, verifiers, secrets, states, nonces, addresses. */
 const SECRET =
   /^(password|email|token|access_token|id_token|logout_token|client_secret|client_secret_next|code|code_verifier|code_challenge|state|nonce|oauth_authorization_code|oauth_code_verifier|authorization|cookie|set-cookie|x-customer-token|x-moltin-customer-token|idempotency-key)$/i;
 
@@ -69,10 +69,10 @@ export function expectSilence(
     expect(written, "a log line holds what a client sent or got").not.toContain(secret);
 }
 
-/** What is short, or one letter again and again, may stand in an event for another reason. */
+/** A short text, or one repeated letter, may be in an event for another reason. */
 const isDistinct = (secret: string): boolean => secret.length >= 12 && new Set(secret).size > 3;
 
-/** Short ones are found in anything. */
+/** Short values occur in any text. */
 const named = (pairs: [string, string][], names = SECRET): string[] =>
   pairs
     .filter(([name, value]) => names.test(name) && value.length >= 8)
@@ -86,8 +86,8 @@ function membersOf(text: string): [string, string][] {
       return value;
     });
   } catch {
-    // What is not JSON has no members.
+    // A text that is not JSON has no members.
   }
-  // A problem's code is no secret, although it goes by that name.
+  // The code of a problem is no secret, although it is in a member called `code`.
   return found.filter(([name, value]) => name !== "code" || value.length > 60);
 }

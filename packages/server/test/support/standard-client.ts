@@ -3,20 +3,22 @@ import { realmToken, userinfo } from "../../src/contract/sign-on.ts";
 import { type Answer, type Call, call } from "./call.ts";
 import { type Federation, SHOP, type SignedOn } from "./federation.ts";
 
-/** A client of a realm as the OpenID Foundation's suite is one: what it may leave out, `undefined` leaves out. */
+/**
+ * A client of a realm, like the client of the OpenID Foundation's suite; `undefined` leaves an optional parameter out.
+ */
 
 export type Changes = Record<string, string | undefined>;
 
 export type StandardKey = { id: string; clientId: string; clientSecret: string };
 
-/** An application key of the store; without a kind, of the usual one. */
+/** An application key of the store, of the usual kind unless another is given. */
 export async function makeKey(f: Federation, openid_client?: "pkce" | "standard"): Promise<StandardKey> {
   const data = { type: "application_key", name: "A program", ...(openid_client && { openid_client }) };
   const { body } = await f.store.call(createApplicationKey, { json: { data } });
   return { id: body.data.id, clientId: body.data.client_id, clientSecret: body.data.client_secret };
 }
 
-/** What a `standard` key sends to authorize: a nonce, and no challenge. */
+/** The parameters of a `standard` key at authorize: a nonce, and no challenge. */
 export const withoutChallenge = ({ clientId }: Pick<StandardKey, "clientId">, more: Changes = {}) => ({
   client_id: clientId,
   nonce: "its-nonce",
@@ -29,7 +31,7 @@ export const basic = ({ clientId, clientSecret }: Pick<StandardKey, "clientId" |
   authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString("base64")}`,
 });
 
-/** At the realm's token endpoint, without a verifier and without a client unless the changes or the request name them. */
+/** Calls the realm's token endpoint, without a verifier and a client unless the changes or the request have them. */
 export function redeemAtRealm(
   f: Federation,
   { code }: Pick<SignedOn, "code">,

@@ -5,8 +5,8 @@ import { DefaultQueryExecutor, PostgresAdapter } from "kysely";
 import type { Storage } from "../../src/storage/storage.ts";
 
 /**
- * Which statements the service has sent while the tests ran; scripts/check-plans.ts reads their plans. What the tests ask
- * for themselves, to prepare or to look, is left out: the function that built a statement says whose it is.
+ * Records the statements that the service sends during the tests; scripts/check-plans.ts reads their plans. The tests'
+ * own statements are left out: the stack of the function that built a statement shows the origin.
  */
 const FOLDER = fileURLToPath(new URL("../../../../node_modules/.cache/latchkey-statements", import.meta.url));
 
@@ -22,7 +22,7 @@ export function readStatements(): SeenStatement[] {
   return [...new Map(seen.map((statement) => [shapeOf(statement), statement])).values()];
 }
 
-/** Lists of values are of any length: two statements that differ in nothing else are one. */
+/** Lists of values have any length: two statements that differ in that alone count as one. */
 const shapeOf = ({ engine, sql }: SeenStatement): string =>
   `${engine} ${sql
     .replaceAll(/\$\d+/g, "?")
@@ -30,14 +30,14 @@ const shapeOf = ({ engine, sql }: SeenStatement): string =>
     .replaceAll(/\(\?…\)(, \(\?…\))+/g, "(?…)…")}`;
 
 const FRAMES = 20;
-/** It has no plan, and who asked need not be found out, which takes longer than the statement. */
+/** It has no plan, and finding its origin takes longer than the statement. */
 const MAKES_TABLES = /^(create|alter|drop) /i;
 const OURS = /packages\/server\/(src\/(?!.*\.test\.ts).*?):\d+:\d+/;
 
 const known = new Set<string>();
 const isWatched = Symbol.for("latchkey: statements are watched");
 
-/** Every statement is compiled in the call that sends it, so that the stack still has who that was. */
+/** Every statement is compiled in the call that sends it, so the stack still shows the caller. */
 export function watchAllStatements(): void {
   const executor = DefaultQueryExecutor.prototype as DefaultQueryExecutor & { [isWatched]?: boolean };
   if (executor[isWatched]) return;
@@ -54,7 +54,7 @@ function note(engine: Storage["engine"], sql: string): void {
   const key = `${engine} ${sql}`;
   if (known.has(key) || MAKES_TABLES.test(sql)) return;
   const from = OURS.exec(senderOf() ?? "")?.[1];
-  // Not if it was a test's own: the service may send the same one later.
+  // Not for a test's own statement: the service may send the same one later.
   if (from === undefined) return;
   known.add(key);
   if (from.startsWith("src/storage/migrations/")) return;
@@ -62,7 +62,7 @@ function note(engine: Storage["engine"], sql: string): void {
   appendFileSync(join(FOLDER, `${process.pid}.txt`), `${JSON.stringify(seen)}\n`);
 }
 
-/** The first of the callers that is neither Kysely nor this file. */
+/** The first caller that is neither Kysely nor this file. */
 function senderOf(): string | undefined {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = FRAMES;

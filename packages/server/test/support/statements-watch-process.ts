@@ -1,5 +1,6 @@
 import "../../bin/bundled.ts";
 
-// Only now: the program loads the libraries by way of what is imported above, and its own copy of Kysely is the one to watch.
+// The import comes last: the program loads its libraries through the imports above, and its own copy of Kysely is
+// watched.
 const { watchAllStatements } = await import("./statements-seen.ts");
 watchAllStatements();

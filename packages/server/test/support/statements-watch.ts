@@ -1,4 +1,4 @@
 import { watchAllStatements } from "./statements-seen.ts";
 
-// Before any test: of whatever is opened from here on, the statements are noted.
+// Runs before any test: the statements of every storage that is opened from here on are recorded.
 watchAllStatements();

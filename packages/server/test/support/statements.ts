@@ -1,13 +1,14 @@
 import { CompiledQuery, type DatabaseConnection, type QueryExecutor, sql } from "kysely";
+import { mayPostpone } from "../../src/storage/statement.ts";
 import type { Database, Storage } from "../../src/storage/storage.ts";
 
-/** The same storage, whose statements are shown before they are sent. What `onStatement` throws is what the sender gets. */
+/** The same storage; `onStatement` gets each statement before it is sent, and its error goes to the sender. */
 export const watchStatements = (
   storage: Storage,
   onStatement: (statement: CompiledQuery) => void,
 ): Storage => ({ ...storage, db: watchDatabase(storage.db, onStatement) });
 
-/** At the connection, because that is where every statement passes: those that are compiled once as well. */
+/** At the connection, because every statement passes there, also one that is compiled once. */
 export function watchDatabase(db: Database, onStatement: (statement: CompiledQuery) => void): Database {
   const watched = db.withoutPlugins();
   const executor = withoutShortcut(watched.getExecutor());
@@ -17,7 +18,7 @@ export function watchDatabase(db: Database, onStatement: (statement: CompiledQue
   return watched;
 }
 
-/** Also in the transactions that begin there. */
+/** Also in the transactions of this storage. */
 function withoutShortcut(executor: QueryExecutor): QueryExecutor {
   const adapter = Object.create(executor.adapter, { shortcut: { value: undefined } });
   const withProvider = executor.withConnectionProvider.bind(executor);
@@ -38,12 +39,18 @@ const watchConnection = (
     return connection.executeQuery(query);
   },
   streamQuery: (query, size) => connection.streamQuery(query, size),
+  ...(mayPostpone(connection) && {
+    async executeLater(query: CompiledQuery) {
+      onStatement(query);
+      return connection.executeLater(query);
+    },
+  }),
 });
 
-/** What only holds a transaction together. */
+/** Statements that only begin or end a transaction. */
 const FRAME = /^(begin|commit|rollback)/;
 
-/** The most statements, of those that are meant, that were sent in one turn of the event loop. On SQLite nobody else is served meanwhile. */
+/** The most counted statements in one turn of the event loop. On SQLite no other request is served during a turn. */
 export async function mostInOneTurn(
   storage: Storage,
   work: (watched: Storage) => Promise<unknown>,
@@ -64,11 +71,11 @@ export async function mostInOneTurn(
   return most;
 }
 
-/** How the database would go about a statement. */
+/** The database's plan of a statement. */
 export async function planOf({ engine, db }: Storage, statement: CompiledQuery): Promise<string> {
   const explain = engine === "sqlite" ? "explain query plan" : "explain";
   const rows = await db.transaction().execute(async (trx) => {
-    // PostgreSQL reads a small table whole, and sorts what is in it, unless that is ruled out.
+    // PostgreSQL scans a small table, and sorts its rows, unless both are disabled.
     for (const way of engine === "postgres" ? ["seqscan", "bitmapscan", "hashjoin", "mergejoin", "sort"] : [])
       await sql`set local ${sql.raw(`enable_${way}`)} = off`.execute(trx);
     const query = CompiledQuery.raw(`${explain} ${statement.sql}`, [...statement.parameters]);

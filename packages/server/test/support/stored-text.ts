@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { sql } from "kysely";
 import type { Storage } from "../../src/storage/storage.ts";
 
-/** All that somebody finds who has SQLite's files, or a dump of PostgreSQL. */
+/** Everything that is readable in SQLite's files, or in a dump of PostgreSQL. */
 export async function storedText(url: string, storage: Storage): Promise<string> {
   if (url.startsWith("sqlite:")) {
     const path = url.slice("sqlite:".length);

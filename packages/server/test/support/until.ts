@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Far longer than anything takes on a busy machine: the end of a wait for what never comes. */
+/** Far longer than any step takes on a busy machine: the end of a wait that would not end. */
 const PATIENCE_MS = 60_000;
 
-/** Waits for a condition. Says how many milliseconds it took. */
+/** Waits for a condition. Returns how many milliseconds it took. */
 export async function until(condition: () => unknown, withinMs = PATIENCE_MS): Promise<number> {
   const startedMs = performance.now();
   while (!(await condition())) {
@@ -13,7 +13,7 @@ export async function until(condition: () => unknown, withinMs = PATIENCE_MS): P
   return performance.now() - startedMs;
 }
 
-/** The quickest of some rounds, or the first that is quick enough: a busy machine is slow now and then, not always. */
+/** The fastest of some rounds, or the first that is fast enough: a busy machine is slow sometimes, not always. */
 export async function quickest(enoughMs: number, round: () => Promise<number>): Promise<number> {
   let bestMs = Number.POSITIVE_INFINITY;
   for (let rounds = 0; rounds < 10 && bestMs > enoughMs; rounds++) bestMs = Math.min(bestMs, await round());
@@ -21,8 +21,8 @@ export async function quickest(enoughMs: number, round: () => Promise<number>): 
 }
 
 /**
- * Asks again while the database is too busy: a race is not about who is quick. A crowd is refused at once, so each waits a
- * little before the next try, as `Retry-After` tells a client to.
+ * Repeats the call while the database is too busy: a race is not about speed. Surplus calls are refused at once, so
+ * each waits a little before the next attempt, as with `Retry-After`.
  */
 export async function untilServed<T extends { status: number }>(ask: () => Promise<T>): Promise<T> {
   const startedMs = performance.now();

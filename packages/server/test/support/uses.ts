@@ -2,7 +2,7 @@ import type { OwnUseLog } from "../../src/rate-limit/use-log.ts";
 
 export type Use = { keyId: string; second: number; asked: number; refused?: number };
 
-/** A store's use as rows, from a second on. */
+/** The use of a store as rows, from one second on. */
 export const readUses = (log: OwnUseLog, storeId: string, sinceSecond: number): Use[] =>
   log
     .read(storeId)

@@ -7,10 +7,10 @@ import { freePort } from "./postgres-server.ts";
 import { findProgram, whySkipped } from "./programs.ts";
 import { until } from "./until.ts";
 
-/** Debian's Valkey or Redis, started by the tests on loopback. It keeps nothing on disk. */
+/** Debian's Valkey or Redis, started by the tests on loopback. It writes nothing to disk. */
 const executable = findProgram("valkey");
 export const hasValkey = executable !== undefined;
-/** Why tests are skipped, for their reports. */
+/** The reason for skipped tests, in their reports. */
 export const NO_VALKEY = whySkipped("valkey");
 
 export type ValkeyServer = {
@@ -18,16 +18,16 @@ export type ValkeyServer = {
   port: number;
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Stands still (SIGSTOP) until `resume`. */
+  /** Pauses the server (SIGSTOP) until `resume`. */
   pause(): void;
   resume(): void;
-  /** Says one command, and answers with what the server says, as it stands on the wire. */
+  /** Sends one command, and returns the raw answer. */
   say(command: string): Promise<string>;
   pid(): number;
   remove(): Promise<void>;
 };
 
-/** The same port again after `stop` and `start`. `flags` are the server's own. */
+/** Uses the same port again after `stop` and `start`. `flags` are the server's own. */
 export async function startValkey(...flags: string[]): Promise<ValkeyServer> {
   const folder = mkdtempSync(join(tmpdir(), "latchkey-valkey-"));
   const port = await freePort();
@@ -48,7 +48,7 @@ export async function startValkey(...flags: string[]): Promise<ValkeyServer> {
   async function start(): Promise<void> {
     server = spawn(executable as string, [...options, ...volatile, ...flags], { stdio: "ignore" });
     const { pid } = server;
-    // By its own name: another server may listen there.
+    // Checked by its process id: another server may listen there.
     await until(async () => (await say("INFO server").catch(() => "")).includes(`\nprocess_id:${pid}\r`));
   }
   const hasEnded = () => server?.exitCode !== null || server.signalCode !== null;

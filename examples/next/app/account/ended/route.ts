@@ -1,6 +1,9 @@
 import { dropToken, findCustomer, goTo } from "../../../lib/shop";
 
-/** A page cannot drop a cookie, a route can. One that still works stays: a link on another site must sign nobody out. */
+/**
+ * Deletes the token's cookie, which a page cannot do. Keeps a token that works, so a link on another site
+ * signs no one out.
+ */
 export async function GET() {
   if (await findCustomer()) return goTo("/account");
   await dropToken();

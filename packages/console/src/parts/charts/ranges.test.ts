@@ -31,12 +31,12 @@ test.each(Object.keys(RANGES) as Range[])(
   },
 );
 
-test("a clock that is an hour behind does not make 24 hours longer", async () => {
+test("24 hours have the same length with a clock that is an hour behind", async () => {
   const { meta } = await readStatistics(serviceAhead(HOUR).admin, "day");
   expect(Date.parse(meta.to) - Date.parse(meta.from)).toBe(24 * HOUR);
 });
 
-test("with a clock that is right, one question is enough", async () => {
+test("with a correct clock one request is enough", async () => {
   for (const range of Object.keys(RANGES) as Range[]) {
     const { admin, asked } = serviceAhead(0);
     await readStatistics(admin, range);

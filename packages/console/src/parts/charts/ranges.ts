@@ -3,7 +3,10 @@ import { useQuery } from "@tanstack/react-query";
 import { useSearchParams } from "wouter";
 import { useAdmin } from "../../session/session.ts";
 
-/** How far back one looks. It stands in the address, so that what one sees can be sent to somebody. */
+/**
+ * The time range of a chart. The URL contains the range, so that the URL shows the same chart to another
+ * person.
+ */
 export const RANGES = {
   hour: { label: "last hour", step: "minute", ms: 3_600_000 },
   day: { label: "last 24 hours", step: "hour", ms: 86_400_000 },
@@ -30,7 +33,8 @@ export async function readStatistics(
     if (!(error instanceof ApiError && error.code === "statistics_range_unfit")) throw error;
     return signOns.statistics({ step });
   });
-  // This machine's clock may be off; the service's own is in its answer. A twentieth is more than one step, to which ranges are rounded.
+  // The local clock may be wrong; the answer has the service's time. Ranges are rounded to a step, which is
+  // less than a twentieth.
   const toMs = Date.parse(answer.meta.to);
   const isOff = Math.abs(toMs - Date.parse(answer.meta.from) - ms) > ms / 20;
   return isOff ? before(toMs) : answer;

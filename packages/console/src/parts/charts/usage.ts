@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useAdmin } from "../../session/session.ts";
 
 const SECONDS = 90;
-/** The figures are up to two seconds behind, so asking more often would show the same ones. */
+/** The figures are up to two seconds old, so more frequent requests would show the same figures. */
 const EVERY_MS = 2000;
 
 export function useUsage() {
@@ -17,7 +17,7 @@ export function useUsage() {
 
 type Totals = { asked: number[]; refused: number[] };
 
-/** All keys together, second by second. */
+/** The sum over all keys, per second. */
 export function totalsOf({ keys, other_keys }: StoreUsage): Totals {
   const all = other_keys ? [...keys, other_keys] : keys;
   const sum = (part: "asked" | "refused") => {
@@ -27,7 +27,7 @@ export function totalsOf({ keys, other_keys }: StoreUsage): Totals {
   return { asked: sum("asked"), refused: sum("refused") };
 }
 
-/** What a key was served per second over the last few seconds: one second alone jumps too much to look at. */
+/** The average rate of served requests over the last seconds. The rate of a single second varies too much. */
 export function servedLately({ asked, refused }: Totals, seconds = 5): number {
   const served = asked.map((count, at) => count - (refused[at] ?? 0)).slice(-seconds);
   return served.length === 0 ? 0 : served.reduce((a, b) => a + b, 0) / served.length;

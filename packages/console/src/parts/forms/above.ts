@@ -1,8 +1,8 @@
 import { createContext, type ReactNode, useState } from "react";
 
 /**
- * Windows that the frame keeps above whatever screen is there: what a screen keeps is gone when somebody leaves it. One is shown at a
- * time, the first one first. Whoever signs out leaves them, too.
+ * Dialogs that the frame keeps above every screen, because a screen's own dialog disappears when the person
+ * leaves the screen. They are shown one at a time, in order. A sign-out removes them.
  */
 export const Above = createContext({ open: (_: ReactNode) => {}, close: () => {} });
 

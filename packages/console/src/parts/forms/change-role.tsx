@@ -9,7 +9,7 @@ import { useAct } from "./use-act.ts";
 import { useDraft } from "./use-draft.ts";
 
 type Props = {
-  /** A member, or a key. */
+  /** A member or an application key. */
   of: { name: string; role: Role };
   onChange: (role: Role) => Promise<unknown>;
   onClose: () => void;

@@ -9,16 +9,16 @@ import { useAct } from "./use-act.ts";
 type Props = {
   title: string;
   children: ReactNode;
-  /** What must be typed: the name of what will be gone. */
+  /** The text to type: the name of the resource that is deleted. */
   name: string;
-  /** What kind of thing that name is. */
+  /** The kind of resource, in words. */
   what: string;
   act: string;
   onClose: () => void;
   onConfirm: () => Promise<unknown>;
 };
 
-/** What cannot be undone asks for the name of what it ends. */
+/** An act that cannot be undone asks for the name of its resource. */
 export function ConfirmByName({ title, children, name, what, act, onClose, onConfirm }: Props) {
   const [typed, setTyped] = useState("");
   const { isBusy, error, run } = useAct(onConfirm, onClose);

@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 
 type Props = { text: string; what: string; word?: boolean; label?: string };
 
-/** Says for a moment that it has worked, where the eye already is. */
+/** A button that copies text, and shows for a moment on the button that it has worked. */
 export function Copy({ text, what, word = false, label = "Copy" }: Props) {
   const [state, setState] = useState<"ready" | "copied" | "refused">("ready");
   useEffect(() => {
@@ -28,7 +28,7 @@ export function Copy({ text, what, word = false, label = "Copy" }: Props) {
   );
 }
 
-/** A value that somebody must paste elsewhere. */
+/** A value to copy, with its button. */
 export function Copyable({ text, what }: { text: string; what: string }) {
   return (
     <div className="copyable">

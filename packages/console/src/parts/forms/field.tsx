@@ -3,13 +3,13 @@ import { type ComponentProps, type ReactNode, useId } from "react";
 type Props = Omit<ComponentProps<"input">, "className" | "onChange" | "value"> & {
   label: string;
   hint?: ReactNode;
-  /** What is wrong with what was typed. */
+  /** The fault of the typed text, in words. */
   fault?: string | undefined;
   value: string;
   onType: (value: string) => void;
 };
 
-/** A label, what it wants, and what is wrong with it, tied together for screen readers. */
+/** An input with its label, hint and fault, connected for screen readers. */
 export function Field({ label, hint, fault, value, onType, ...input }: Props) {
   const id = useId();
   const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(" ");
@@ -44,7 +44,7 @@ type Choice<T extends string> = {
   disabled?: boolean;
 };
 
-/** One of a few, each with what it leads to. */
+/** Radio buttons, each with its effect in words. */
 export function Choices<T extends string>({ legend, options, value, onChoose, disabled }: Choice<T>) {
   const name = useId();
   return (

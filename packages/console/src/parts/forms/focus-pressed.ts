@@ -1,6 +1,7 @@
 /**
- * Safari gives a button that is clicked no focus, and a window that closes gives the focus back to what had it before. While the click
- * goes down, so that what opens by it finds the focus there. `detail` is 0 where a key was pressed: Enter in a field stays in the field.
+ * Focuses a clicked button, which Safari does not, because a dialog that closes returns the focus to the
+ * element that had it. Runs in the capture phase, before the dialog opens. `detail` is 0 for a key press:
+ * Enter in a field leaves the focus in the field.
  */
 export const focusWhatIsPressed = (): void =>
   document.addEventListener(

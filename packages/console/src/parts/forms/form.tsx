@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 
 type Props = { onSubmit: () => void; noValidate?: boolean; children: ReactNode };
 
-/** The browser itself sends nothing: what is typed goes where `onSubmit` takes it. */
+/** A form that the browser does not submit. `onSubmit` handles the input. */
 export function Form({ onSubmit, noValidate = false, children }: Props) {
   return (
     <form

@@ -1,10 +1,11 @@
 /**
- * What was pressed is disabled until it is done, and may be gone then, as a session with the button that ended it. The browser leaves the
- * focus nowhere: a screen reader falls silent, and the next Tab begins before the menu. Here it goes back to what was pressed, or where
- * that is gone, to the heading of what it stood in.
+ * A pressed button is disabled until its act is done, and may then be removed, as the button of an ended
+ * session. The browser then drops the focus: a screen reader is silent, and the next Tab begins before the
+ * menu. This function returns the focus to the button or, if the button was removed, to the heading of its
+ * container.
  */
 export function keepFocus(): void {
-  /** What had the focus last, and all that it stood in, from the inside out. */
+  /** The last focused element and its ancestors, from the inside out. */
   let last: Element[] = [];
   let wasDisabled = false;
   let isDue = false;
@@ -23,12 +24,12 @@ export function keepFocus(): void {
     else if (wasDisabled && !isDisabled) (element as HTMLElement).focus(STILL);
   };
   document.addEventListener("focusin", ({ target }) => note(target as Element));
-  // A press beside everything takes the focus away on purpose.
+  // A click beside all elements removes the focus on purpose.
   document.addEventListener("pointerdown", ({ target }) => note((target as Element).closest(FOCUSABLE)));
   new MutationObserver(() => {
-    // Noted here, too: what is enabled again before the next frame has lost the focus all the same.
+    // Noted here too, because an element that is enabled again before the next frame has lost the focus as well.
     wasDisabled ||= last[0]?.matches(":disabled") ?? false;
-    // By the next frame a window that closes has given the focus back.
+    // A closing dialog has returned the focus by the next frame.
     if (!isDue) requestAnimationFrame(look);
     isDue = true;
   }).observe(document, { subtree: true, childList: true, attributeFilter: ["disabled"] });

@@ -4,14 +4,14 @@ import { type ReactNode, useState } from "react";
 type Props = {
   title: string;
   onClose: () => void;
-  /** It stays: until one of its acts is chosen; or, while one is under way, until its answer is there, which nobody could read without it. */
+  /** Escape does not close it. For a dialog that needs a choice, or that waits for the answer of an act. */
   isFirm?: boolean;
-  /** What the focus goes back to, where that is not what has it now. */
+  /** The element to focus after closing. Default: the element that has the focus now. */
   opener?: HTMLElement | null;
   children: ReactNode;
 };
 
-/** A window above the screen: it keeps the focus, and Escape leaves it. */
+/** A dialog above the screen. It keeps the focus inside, and Escape closes it. */
 export function Modal({ title, onClose, isFirm = false, opener = null, children }: Props) {
   return (
     <Dialog
@@ -29,9 +29,9 @@ export function Modal({ title, onClose, isFirm = false, opener = null, children 
   );
 }
 
-/** Of somebody who opens a window by a double click: it falls beside the window, and would close it again. */
+/** The second click of a double click, which lands beside the new dialog and would close it. */
 const isSecondClick = (event: object): boolean => "detail" in event && Number(event.detail) > 1;
 
-/** What was pressed for a window, as it is first drawn. */
+/** The element that opened the dialog: the focused element at the first render. */
 export const useOpener = (): HTMLElement | null =>
   useState(() => document.activeElement as HTMLElement | null)[0];

@@ -8,7 +8,7 @@ test.each([
   ["an accent that is a sign of its own", "Cafe\u0301", "Café"],
   ["a mark of direction, which nobody sees", "\u200fמפתח", "מפתח"],
   ["nothing but a sign that nobody sees, which can be pasted", "\u200b", "\u200b"],
-])("a name is typed as it is seen, with %s", (_, name, typed) => {
+])("a name matches as it is displayed, with %s", (_, name, typed) => {
   expect(isSameName(typed, name)).toBe(true);
 });
 
@@ -17,6 +17,6 @@ test.each([
   ["Till 2", "Till2"],
   ["Till", ""],
   ["\u200b", ""],
-])("%j is not typed as %j", (name, typed) => {
+])("%j does not match %j", (name, typed) => {
   expect(isSameName(typed, name)).toBe(false);
 });

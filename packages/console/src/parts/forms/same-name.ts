@@ -1,6 +1,7 @@
 /**
- * Whether somebody has typed the name that they see. A page shows several spaces as one, and signs that turn the direction not at all; an
- * accent may be a letter's own or a sign behind it. An empty field is nobody's name, also where there is nothing to be seen of it.
+ * Whether the typed text equals a name as it is displayed. A page shows several spaces as one, and no
+ * direction marks; an accent may be part of a letter or a combining mark. An empty text never matches, even
+ * if the name is invisible.
  */
 export const isSameName = (typed: string, name: string): boolean =>
   typed !== "" && seen(typed) === seen(name);

@@ -6,20 +6,23 @@ import { Modal } from "./modal.tsx";
 
 type Props = {
   title: string;
-  /** What is shown, by its name. */
+  /** The secrets by their labels. */
   values: Record<string, string>;
   children?: ReactNode;
-  /** What was pressed for it. It had the focus before the window that this one takes the place of, or before it was disabled meanwhile. */
+  /**
+   * The button that was pressed, which may be disabled by now or have been in a dialog that closed. Gets the
+   * focus afterwards.
+   */
   opener: HTMLElement | null;
 };
 
-/** Shows a secret above every screen, also where the one that asked for it was left before the answer came. */
+/** Shows a secret above every screen, even if the person has left the screen before the answer came. */
 export function useSecretOnce(): (secret: Props) => void {
   const { open, close } = useContext(Above);
   return (secret) => open(<SecretOnce {...secret} onClose={close} />);
 }
 
-/** A secret is there once: neither Escape nor a press beside the window takes it away. */
+/** A secret is shown once, so neither Escape nor a click beside the dialog closes it. */
 function SecretOnce({ title, values, children, opener, onClose }: Props & { onClose: () => void }) {
   return (
     <Modal title={title} isFirm opener={opener} onClose={onClose}>

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { noteRefusal } from "../../session/session.ts";
 
-/** One act at a time, with its failure where it was started. */
+/** Runs one act at a time, and keeps its error. */
 export function useAct<Args extends unknown[]>(
   act: (...args: Args) => Promise<unknown>,
   onDone?: () => void,

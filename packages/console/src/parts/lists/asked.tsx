@@ -6,14 +6,14 @@ import { SkeletonRows } from "./skeleton.tsx";
 type Props<T> = {
   query: UseQueryResult<T>;
   skeleton?: ReactNode;
-  /** What failed is told by the children, where it was asked for. */
+  /** The children show a failed refetch themselves. */
   isTold?: boolean;
-  /** Shown instead when there is nothing to show. */
+  /** Shown instead of the children if the data is empty. */
   empty?: (data: T) => ReactNode | undefined | false;
   children: (data: T) => ReactNode;
 };
 
-/** The four faces of whatever is asked of the service: loading, failed, empty, full. */
+/** Shows a query in its four states: loading, failed, empty, full. */
 export function Asked<T>({ query, skeleton = <SkeletonRows />, isTold = false, empty, children }: Props<T>) {
   const { data, error, refetch } = query;
   if (data === undefined) return error ? <Problem error={error} again={() => void refetch()} /> : skeleton;

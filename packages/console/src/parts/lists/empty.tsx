@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** Nothing is there yet: says what would be, and how it comes about. */
+/** An empty list: explains its items and how to create them. */
 export function Empty({
   title,
   children,

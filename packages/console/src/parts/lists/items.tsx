@@ -24,26 +24,26 @@ export function Items<T>({ items, children, keyOf = idOf }: ItemsProps<T>) {
 
 type ListingProps<T> = Omit<ItemsProps<T>, "items"> & {
   query: UseInfiniteQueryResult<Grown<T>>;
-  /** What stands there when there is nothing and no more to come: what would be, and how it comes about. */
+  /** Shown if the list has no items and no further page. */
   empty: ReactNode;
-  /** Above the items, once there are some. */
+  /** Shown above the items, if there are any. */
   head?: (found: Grown<T>) => ReactNode;
 };
 
-/** A list that is being read anew is read to the end first: the page would take its place, and leave what was shown as it was. */
+/** Lets a running refetch finish: the next page would cancel the refetch and leave old items. */
 const BESIDE_NOTHING = { cancelRefetch: false };
 
-/** A list with its four faces, and a button for what comes after the page. */
+/** A list in its four states, with a button for the next page. */
 export function Listing<T>({ query, empty, head, ...items }: ListingProps<T>) {
   const whole = useRef<HTMLDivElement>(null);
-  /** How many there were when more were asked for. */
+  /** The number of items when the next page was requested. */
   const before = useRef<number>(undefined);
   const { isFetching, isFetchingNextPage, isFetchNextPageError, hasNextPage, isError, fetchNextPage } = query;
-  // The last page takes the button away, and the focus with it: what came is next.
+  // The last page removes the button, so the focus moves to the first new item.
   useEffect(() => {
     if (isFetching || before.current === undefined) return;
     const first = whole.current?.querySelectorAll<HTMLElement>(".list > li")[before.current];
-    // An event had the list read anew, which takes the place of a next page that is under way.
+    // An event caused a refetch, which cancelled the request for the next page.
     if (!first && hasNextPage && !isError) return void fetchNextPage(BESIDE_NOTHING);
     before.current = undefined;
     if (hasNextPage || !first) return;

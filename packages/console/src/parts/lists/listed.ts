@@ -1,10 +1,10 @@
 import type { Listing, ListQuery, Page } from "@latchkey/sdk/admin";
 import { useInfiniteQuery } from "@tanstack/react-query";
 
-/** What is there of a list so far. `total`: of the whole list, where the service counts it. */
+/** The loaded part of a list. `total`: the size of the whole list, as far as the service counts. */
 export type Grown<T> = { items: T[]; total: number; totalIsAtLeast: boolean };
 
-/** A list that grows page by page, as its own "next" says. */
+/** A list that grows page by page, by the `next` query of each page. */
 export function useListed<T>(
   key: readonly unknown[],
   ask: (query: ListQuery) => Listing<T> | Promise<Page<T>>,

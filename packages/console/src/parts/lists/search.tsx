@@ -3,13 +3,13 @@ import { useSearchParams } from "wouter";
 
 type Props = { label: string; placeholder: string; isFirst?: boolean };
 
-/** What is looked for stands in the address as `q`, so that it can be sent to somebody. */
+/** The URL has the search text as `q`, so that the URL shows the same result to another person. */
 export function Search({ label, placeholder, isFirst = false }: Props) {
   const [search, setSearch] = useSearchParams();
   const asked = search.get("q") ?? "";
   const [{ typed, over }, setTyped] = useState({ typed: asked, over: asked });
   const type = (text: string) => setTyped({ typed: text, over: asked });
-  // Back, or a link to the screen itself, asks for something else than was typed.
+  // After Back, or a link to the same screen, the URL has another text than the field.
   if (over !== asked) type(asked);
   return (
     <search>
@@ -27,7 +27,7 @@ export function Search({ label, placeholder, isFirst = false }: Props) {
           placeholder={placeholder}
           autoComplete="off"
           spellCheck={false}
-          // biome-ignore lint/a11y/noAutofocus: a screen that is nothing but this field
+          // biome-ignore lint/a11y/noAutofocus: the screen has only this field
           autoFocus={isFirst}
           value={typed}
           onChange={(event) => type(event.target.value)}

@@ -1,10 +1,10 @@
-/** Stands where something will stand, in about its size, so that nothing jumps. */
+/** A placeholder of about the size of the content, so that the layout does not jump. */
 export function SkeletonRows({ rows = 4 }: { rows?: number }) {
   return (
     <div aria-busy="true" role="status">
       <span className="only-read-out">Loading</span>
       {Array.from({ length: rows }, (_, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike
+        // biome-ignore lint/suspicious/noArrayIndexKey: all rows are equal
         <span key={at} className="skeleton skeleton-row" />
       ))}
     </div>

@@ -4,11 +4,11 @@ import { exactly, inWords } from "./instants.ts";
 type Props = {
   at: string | number | null;
   never?: string;
-  /** Where one thing is looked at: with the exact time behind it. Fingers and keys do not find a title. */
+  /** Shows the exact time too, because touch and keyboard users cannot read a title. */
   isExact?: boolean;
 };
 
-/** A time as people say it; the exact one is in its title. */
+/** A relative time, with the exact time in its title. */
 export function Instant({ at, never = "never", isExact = false }: Props) {
   const now = useNow(30_000);
   if (at === null) return <span>{never}</span>;

@@ -15,7 +15,7 @@ test.each([
   expect(inWords(at, now)).toBe(words);
 });
 
-test("an exact time says in which zone it is", () => {
+test("an exact time has its time zone", () => {
   expect(exactly("2026-11-16T12:00:00.000Z")).toMatch(/2026.* [A-Z]{2,5}([+-]\d+(:\d+)?)?$/);
   expect(exactly("2026-11-16T12:00:00.000Z")).not.toMatch(/[AP]M$/);
 });

@@ -1,4 +1,4 @@
-/** Times in words. */
+/** Formats times in words. */
 
 const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ["day", 86_400_000],
@@ -6,7 +6,7 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ["minute", 60_000],
 ];
 
-/** In numbers: "yesterday" would be said of 40 hours ago, which was the day before. */
+/** Always numeric: `auto` would call 40 hours ago "yesterday", even if that was the day before yesterday. */
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "always" });
 
 /** "3 minutes ago", "in 2 hours", "just now". */
@@ -19,7 +19,10 @@ export function inWords(at: string | number, nowMs: number): string {
   return differenceMs > 0 ? "in a moment" : "just now";
 }
 
-/** With the zone: records, logs and letters have UTC, and whoever is on the telephone may have another. */
+/**
+ * With the time zone: records, logs and letters have UTC, and the person on the telephone may have another
+ * zone.
+ */
 const exact = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "long" });
 
 export const exactly = (at: string | number): string => exact.format(new Date(at));

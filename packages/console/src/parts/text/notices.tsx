@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** One line at the foot of the window that says what has just been done, to eyes and to screen readers. */
+/** A line at the bottom of the window that says what was done. Screen readers announce it. */
 let text = "";
 let timer: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<() => void>();

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 
 export type Tone = "good" | "warn" | "bad" | "plain";
 
-/** A state in a word. The word says it; colour and shape only help. */
+/** A state in a word. Colour and shape only support the word. */
 export function Pill({ tone, children }: { tone: Tone; children: ReactNode }) {
   return <span className={tone === "plain" ? "pill" : `pill pill-${tone}`}>{children}</span>;
 }

@@ -3,7 +3,10 @@ import { useEffect, useState } from "react";
 import { Copy } from "../forms/copy.tsx";
 import { Words } from "./words.tsx";
 
-/** What went wrong, what to do about it, and by what it is found: the reference in the records of sign-ons, the request id in the log. */
+/**
+ * Shows an error, its remedy, and the reference (for sign-on records) or request id (for the log) that finds
+ * it.
+ */
 export function Problem({ error, again }: { error: unknown; again?: (() => void) | undefined }) {
   const { code, messages, reference, requestId } = read(error);
   const remedy = useRemedy(code);
@@ -59,7 +62,7 @@ function read(error: unknown): Read {
   };
 }
 
-/** Loaded when the first problem is shown: most visits need none. */
+/** Loaded with the first problem, because most visits need none. */
 function useRemedy(code: string): string | undefined {
   const [remedies, setRemedies] = useState<Record<string, string>>();
   useEffect(() => {

@@ -1,6 +1,6 @@
 import type { Role } from "../../session/session.ts";
 
-/** Each role and what it may do, in rising order. */
+/** The roles in rising order, with their rights in words. */
 export const ROLES: readonly { value: Role; label: string; why: string }[] = [
   { value: "viewer", label: "Viewer", why: "Reads everything but secrets, and changes nothing." },
   {

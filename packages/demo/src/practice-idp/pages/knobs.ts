@@ -10,7 +10,7 @@ type KnobsView = {
   discoveryUrl: string;
 };
 
-/** Everything that a form of this page can ask for. */
+/** The actions of the page's forms. */
 type Wish = KnobName | "reset" | "signOut";
 
 export function knobsPage(view: KnobsView): string {
@@ -21,7 +21,7 @@ export function knobsPage(view: KnobsView): string {
     body: html`
 <div>
 <h1>Knobs</h1>
-<p class="quiet">What a provider can do wrong, to be tried one at a time. The reason is what Latchkey’s sign-on record will say.</p>
+<p class="quiet">Each knob causes a fault of identity providers. Try them one at a time. The reason is in Latchkey’s sign-on record.</p>
 </div>
 <section class="card row apart" aria-label="State">
 <p>${
@@ -77,10 +77,10 @@ function dialCard(view: KnobsView, name: DialName, unit: string, marks: readonly
   ]);
 }
 
-/** Who hears a button's name alone must know which knob it turns. */
+/** For screen readers: the name of the button's knob. */
 const unseen = (name: KnobName): Html => html`<span class="unseen">: ${knobTable[name].title}</span>`;
 
-/** A delay is never negative, so only a skew shows its sign. */
+/** A delay is never negative, so only a skew has a sign. */
 const signed = (name: DialName, value: number): string =>
   value < 0 ? `−${-value}` : name === "clockSkewSeconds" && value > 0 ? `+${value}` : String(value);
 

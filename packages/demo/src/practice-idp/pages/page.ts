@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { STYLE } from "./style.ts";
 
-/** HTML in which everything that was put into it has been escaped, unless it was HTML already. */
+/** HTML whose inserted values are escaped, unless they are `Html` too. */
 export type Html = { readonly html: string };
 type Part = string | number | Html | readonly Html[] | false | undefined;
 
@@ -29,8 +29,9 @@ const escaped = (text: string): string =>
 const styleHash = createHash("sha256").update(STYLE).digest("base64");
 
 /**
- * `forms` says where the page's forms may lead. Browsers hold redirects against it too, and a sign-in ends in one to the
- * service and from there to a shop whose address is not known here: "anywhere" is for that page alone.
+ * `forms`: the targets that the page's forms may have. Browsers apply `form-action` to redirects too. The
+ * sign-in form ends in a redirect to the service and to a shop with an unknown URL, so only the sign-in page
+ * uses "anywhere".
  */
 export const pageHeaders = (forms: "here" | "anywhere" = "here"): Record<string, string> => ({
   "Content-Type": "text/html; charset=utf-8",
@@ -45,7 +46,7 @@ export const pageHeaders = (forms: "here" | "anywhere" = "here"): Record<string,
   ].join("; "),
   "X-Frame-Options": "DENY",
   "X-Content-Type-Options": "nosniff",
-  // Not `no-referrer`: with that, browsers send `Origin: null` with a form, and `isFromOwnPage` would refuse it.
+  // Not `no-referrer`: browsers would send `Origin: null` with a form, and `isFromOwnPage` would refuse the form.
   "Referrer-Policy": "same-origin",
   "Cache-Control": "no-store",
 });
@@ -57,7 +58,7 @@ export function sendPage(response: ServerResponse, status: number, page: string,
 
 const MARK = html`<svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="9" fill="#20263a"/><circle cx="16" cy="12.5" r="5" fill="none" stroke="#f5b301" stroke-width="2.6"/><path d="M16 17.5v8m0-1.5h4m-4-3.2h3" fill="none" stroke="#f5b301" stroke-width="2.6" stroke-linecap="round"/></svg>`;
 
-/** Leads to the shop that this provider was started with. */
+/** Redirects to the shop that this provider was started with. */
 export const SHOP_PATH = "/shop";
 
 type Frame = { title: string; width: "narrow" | "wide"; link?: { href: string; text: string }; body: Html };

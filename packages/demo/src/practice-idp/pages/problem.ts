@@ -1,6 +1,6 @@
 import { html, renderPage } from "./page.ts";
 
-/** When there is nothing to go on with. `code` is for whoever looks it up. */
+/** A page for an error. `code` is the error's name, to look up. */
 export const problemPage = (title: string, detail: string, code?: string): string =>
   renderPage({
     title,

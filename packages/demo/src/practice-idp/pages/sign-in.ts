@@ -2,12 +2,12 @@ import { type Person, type ReadyMade, readyMadePeople } from "../people.ts";
 import { type Html, html, renderPage } from "./page.ts";
 
 type SignIn = {
-  /** Where the form goes: the address of this very page. */
+  /** The path of this page, which also takes its forms. */
   path: string;
   clientId: string;
   clientHost: string;
   signedIn: Person | undefined;
-  /** What was turned at the knobs, by title. */
+  /** The titles of the knobs that are turned. */
   turned: readonly string[];
 };
 
@@ -22,13 +22,12 @@ export const signInPage = ({ path, clientId, clientHost, signedIn, turned }: Sig
 <h1>Who would you like to be?</h1>
 <p class="quiet small">Signing in to <strong>${clientId}</strong> at ${clientHost}</p>
 </div>
-<p class="note">This is a practice provider: nobody here is real, and no password is needed.${
-      turned.length > 0 &&
-      html` Turned at the <a href="/knobs">knobs</a>: <strong>${turned.join(", ")}</strong>.`
+<p class="note">This is a practice provider: the people are invented, and need no password.${
+      turned.length > 0 && html` Turned <a href="/knobs">knobs</a>: <strong>${turned.join(", ")}</strong>.`
     }</p>
 ${
   signedIn &&
-  html`<p class="small">You are signed in here as <strong>${signedIn.name}</strong>. Choosing somebody else signs ${signedIn.name} out, at the shop too.</p>`
+  html`<p class="small">You are signed in here as <strong>${signedIn.name}</strong>. If you choose another person, ${signedIn.name} is signed out, at the shop too.</p>`
 }
 <form method="post" action="${path}"><ul class="people">${readyMadePeople.map(choice)}</ul></form>
 <details>

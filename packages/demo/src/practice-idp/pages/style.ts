@@ -1,4 +1,4 @@
-/** One sheet for all pages. It stands in the page itself, so that nothing has to be loaded. */
+/** The style of all pages. It is part of each page, so that a page loads nothing. */
 export const STYLE = `
 :root {
   color-scheme: light dark;

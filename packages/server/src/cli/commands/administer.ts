@@ -10,7 +10,10 @@ import {
   YES_OPTION,
 } from "../command.ts";
 
-/** Members, webhooks, realms, profiles, sign-ons: beside a running service, which sees a change within a second. */
+/**
+ * Commands for members, webhooks, realms, profiles and sign-ons. They run beside a service, which applies a change
+ * within a second.
+ */
 
 export const memberCommands: Command[] = [
   command({

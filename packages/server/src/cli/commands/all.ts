@@ -9,7 +9,7 @@ import {
 import { keepCommands, lookCommands, runCommands } from "./operate.ts";
 import { keyCommands, storeCommands } from "./stores-and-keys.ts";
 
-/** Every command there is, in the order of help. */
+/** All commands, in the order of help. */
 export const commands: readonly Command[] = [
   ...runCommands,
   ...storeCommands,

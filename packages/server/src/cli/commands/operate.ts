@@ -8,7 +8,7 @@ import {
   YES_OPTION,
 } from "../command.ts";
 
-/** What runs the service, looks at it, and keeps its data. */
+/** Commands that run the service, inspect it and keep its data. */
 
 export const runCommands: Command[] = [
   command({

@@ -10,7 +10,7 @@ import {
   YES_OPTION,
 } from "../command.ts";
 
-/** Stores and their application keys. These work beside a running service, which sees a change within a second. */
+/** Commands for stores and application keys. They run beside a service, which applies a change within a second. */
 
 const RATE = { value: "<n>", says: "requests per second that all its keys share" } as const;
 const MAX_RATE = { value: "<n>", says: "the highest limit that the store's administrators may set" } as const;

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { sql } from "kysely";
 import { rotateSecret } from "../../application-keys/secret.ts";
 import { readDatabaseUrl, readDatabaseUrlOf } from "../../config.ts";
 import { byOperator } from "../../events/event.ts";
@@ -8,7 +7,13 @@ import { operatorFault, usageFault } from "../../lib/operator-fault.ts";
 import { type EndedRights, endWhatCameBack } from "../../restore/after-restore.ts";
 import { type CarriedOver, carryOver } from "../../restore/carry-over.ts";
 import { hasTables } from "../../storage/migrate.ts";
-import { connectStorage, inWords, isSameDatabase, refuseMissingFile } from "../../storage/open.ts";
+import {
+  connectStorage,
+  inWords,
+  isSameDatabase,
+  isSameServersDatabase,
+  refuseMissingFile,
+} from "../../storage/open.ts";
 import { isStrange } from "../../storage/sqlite/backup.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { ifGiven } from "../options.ts";
@@ -36,7 +41,8 @@ export async function afterRestore(given: AfterRestoreOptions): Promise<void> {
         given.yes,
       );
     const carried = replaced === undefined ? undefined : await carryFrom(deps, replaced);
-    // What is ended below makes the two differ for good: after that the right one would be refused, too.
+    // The carry-over comes first: the changes below make the two databases differ for good, so the right database would
+    // be refused.
     if (replaced !== undefined && !carried)
       throw operatorFault(`${NOT_THE_SAME}. Nothing was changed; without --replaced nothing is carried over`);
     const mayBeBack = carried ? undefined : await findWhatMayBeBack(deps);
@@ -62,7 +68,7 @@ export async function afterRestore(given: AfterRestoreOptions): Promise<void> {
 
 type Deps = { storage: Storage; clock: Clock };
 
-/** Ends everything, and waits until new access tokens are good: a second at most. */
+/** Ends all earlier rights, and waits at most a second until new access tokens are valid. */
 export async function endAll(deps: Deps): Promise<EndedRights> {
   const progress = createProgress("ending what came back");
   const ended = await endWhatCameBack(deps, (rows) => progress.show(rows, undefined)).finally(progress.end);
@@ -70,7 +76,7 @@ export async function endAll(deps: Deps): Promise<EndedRights> {
   return ended;
 }
 
-/** What was carried over; undefined where the backup was not made of that database. */
+/** The rights taken over; undefined when the backup was not made from that database. */
 export async function carryFrom(deps: Deps, replacedUrl: string): Promise<CarriedOver | undefined> {
   if (replacedUrl.startsWith("sqlite:")) {
     const path = replacedUrl.slice("sqlite:".length);
@@ -91,21 +97,10 @@ export async function carryFrom(deps: Deps, replacedUrl: string): Promise<Carrie
 
 const ITSELF = "--replaced names the database itself, and not the one that was there before the restore";
 
-/** A server has several names: localhost, its address, that of a pooler. */
-async function isSameServersDatabase(one: Storage, other: Storage): Promise<boolean> {
-  if (one.engine === "sqlite" || other.engine === "sqlite") return false;
-  const { PLACE } = await import("../../storage/postgres/changes.ts");
-  const place = sql.raw<string>(PLACE).as("place");
-  const [mine, theirs] = await Promise.all(
-    [one, other].map(({ db }) => db.selectNoFrom(place).executeTakeFirstOrThrow()),
-  );
-  return mine?.place === theirs?.place;
-}
-
 type NewSecret = { store_id: string; application_key_id: string; client_id: string; client_secret: string };
 
 async function rotateAll(deps: CommandDeps): Promise<NewSecret[]> {
-  // Keys of a store that is being deleted are dead, and nobody can change them any more.
+  // Keys of a store that is being deleted do not work, and cannot be changed.
   const keys = await deps.storage.db
     .selectFrom("application_keys")
     .select(["id", "store_id"])

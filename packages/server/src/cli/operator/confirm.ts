@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import { operatorFault } from "../../lib/operator-fault.ts";
 
-/** Says what is about to be done, and goes on only if it was asked for with --yes or is agreed to on the terminal. */
+/** Prints what will happen, and continues only with --yes or with an agreement on the terminal. */
 export async function confirm(
   what: string,
   isAgreed: boolean,
@@ -13,7 +13,7 @@ export async function confirm(
   const terminal = createInterface({ input, output });
   const answer = await terminal
     .question("Type yes to go on: ")
-    // Ctrl-C or Ctrl-D: no answer, and the cursor still stands behind the question.
+    // Ctrl-C or Ctrl-D: no answer, and the cursor is still behind the question.
     .catch(() => void output.write("\n"))
     .finally(() => terminal.close());
   if (answer?.trim() !== "yes") throw operatorFault("nothing was changed");

@@ -15,7 +15,8 @@ import {
 import { toIso } from "../../lib/clock.ts";
 import { readJws } from "../../lib/jws.ts";
 import { operatorFault, usageFault } from "../../lib/operator-fault.ts";
-import { isUnavailable, type Storage } from "../../storage/storage.ts";
+import { isUnavailable } from "../../storage/failures.ts";
+import type { Storage } from "../../storage/storage.ts";
 import { ifGiven, readWhole } from "../options.ts";
 import { createProgress } from "../progress.ts";
 import { type FromStore, fromStore, requireStore } from "./require-store.ts";
@@ -47,7 +48,7 @@ export async function verify({
   } else if (!json) console.log(describeWhole(verdict));
 }
 
-/** Else it would be enough to move the beginning of a log behind what the witness has seen. */
+/** Without this check it would be enough to move the beginning of a log behind the witness's number. */
 function refuseForgotten({ head }: Extract<Verdict, { isWhole: true }>, { sequence }: Witnessed): void {
   if (sequence >= head.first_sequence - 1) return;
   throw operatorFault(
@@ -55,7 +56,7 @@ function refuseForgotten({ head }: Extract<Verdict, { isWhole: true }>, { sequen
   );
 }
 
-/** What a witness has kept, if one of our keys has signed it for this store. */
+/** The witness's head, if a signing key of the service signed it for this store. */
 async function readWitnessed(
   { db }: Storage,
   storeId: string,
@@ -155,7 +156,7 @@ const PAGE = 100;
 export async function tail(given: FromStore & { after: string | undefined; once: boolean }): Promise<void> {
   const after = ifGiven(given.after, (text) => readWhole(text, "--after", 0, Number.MAX_SAFE_INTEGER));
   let isRead = true;
-  // Whoever reads has left (`| head -1`): without a listener that would end in a stack.
+  // The reader has closed the pipe (`| head`); without a listener that would end in a stack.
   process.stdout.on("error", () => {
     isRead = false;
   });
@@ -165,7 +166,7 @@ export async function tail(given: FromStore & { after: string | undefined; once:
     let from = after === undefined ? last : startAfter(head, after);
     if (from > head.last_sequence) console.error(describeWait(from, head.last_sequence));
     for (;;) {
-      // Whoever follows waits for a database that is away as for the next event.
+      // An unavailable database is awaited like the next event.
       const rows = await readOn(storage, storeId, from).catch((error) => {
         if (given.once || !isUnavailable(error)) throw error;
         return [];
@@ -179,7 +180,7 @@ export async function tail(given: FromStore & { after: string | undefined; once:
   });
 }
 
-/** A log in which nothing comes may be that of a store that was deleted meanwhile. */
+/** A log without new events may belong to a store that was deleted meanwhile. */
 async function readOn(storage: Storage, storeId: string, from: number): Promise<EventRow[]> {
   const to = Number.MAX_SAFE_INTEGER;
   const rows = await readAfter.all(storage.db, { storeId, from, to, limit: PAGE });
@@ -195,7 +196,7 @@ type LoggedData = {
   actor: { type: string; id: string | null; name: string | null };
 };
 
-/** One line an event: number, time, what, to what, by whom, and what changed. */
+/** One line per event: number, time, type, subject, actor and changes. */
 function inWords({ sequence, time, type, subject, data }: EventRow): string {
   const head = `#${sequence}  ${toIso(time)}  ${type}  ${subject}`;
   const told: LoggedData | string = JSON.parse(data);

@@ -1,5 +1,5 @@
 import { operatorFault, usageFault } from "../../lib/operator-fault.ts";
-import { findSignOns, type SignOnName } from "../../sign-on-records/list.ts";
+import { findSignOns, type SignOnName } from "../../sign-on-records/resource.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { isBeingDeleted, listStores, type Store } from "../../stores/store.ts";
 import { NO_STORES, requireStore } from "./require-store.ts";
@@ -8,10 +8,13 @@ import { withStorage } from "./with-storage.ts";
 type Deps = { storage: Storage };
 type FoundSignOn = { row: Awaited<ReturnType<typeof findSignOns>>[number]; store: Store };
 
-/** How many stores one statement looks in: every index of sign-ons begins with the store. */
+/** The stores per statement, because every index of sign-ons begins with the store. */
 const STORES_AT_ONCE = 100;
 
-/** The record of a sign-on. A caller who reads out a reference does not know whose it is, so without a store all are looked in. */
+/**
+ * The record of a sign-on. A caller who reads out a reference does not know the store, so without --store all stores
+ * are searched.
+ */
 export const findSignOn = (named: SignOnName, storeId: string | undefined): Promise<FoundSignOn> =>
   withStorage(async (deps) => {
     const found =
@@ -20,7 +23,7 @@ export const findSignOn = (named: SignOnName, storeId: string | undefined): Prom
         : await findIn(deps, [await requireStore(deps, storeId)], named);
     const [first, second] = found;
     if (first === undefined) throw operatorFault(missing(named, storeId));
-    // Chance can give one reference in two stores.
+    // By chance two stores can have the same reference.
     if (second)
       throw usageFault(
         `several stores have a sign-on with the ${named.field} ${named.value}: give --store ${found.map(({ store }) => store.id).join(" or ")}`,
@@ -40,7 +43,7 @@ async function findInAll(deps: Deps, named: SignOnName): Promise<FoundSignOn[]> 
   }
 }
 
-/** At most one of each store: the newest. */
+/** At most one record per store: the newest. */
 async function findIn(deps: Deps, stores: readonly Store[], named: SignOnName): Promise<FoundSignOn[]> {
   const kept = stores.filter((store) => !isBeingDeleted(store));
   if (kept.length === 0) return [];

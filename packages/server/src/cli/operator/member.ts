@@ -6,8 +6,8 @@ import type { Clock } from "../../lib/clock.ts";
 import { parseEmail } from "../../lib/email-address.ts";
 import { usageFault } from "../../lib/operator-fault.ts";
 import { createMember, deleteMember } from "../../members/administer.ts";
-import { getMember, listMembers } from "../../members/member.ts";
-import { memberResource } from "../../members/resource.ts";
+import { getMember } from "../../members/member.ts";
+import { listMembers, showMember } from "../../members/resource.ts";
 import { listBrokered } from "../../profiles/profile.ts";
 import { createRealm } from "../../realms/administer.ts";
 import { findMembersRealm, getRealm, type Realm } from "../../realms/realm.ts";
@@ -15,7 +15,7 @@ import type { Storage } from "../../storage/storage.ts";
 import { ifGiven, quoted, readName, readRole } from "../options.ts";
 import { confirm } from "./confirm.ts";
 import { type FromStore, fromStore } from "./require-store.ts";
-import { listFromStore, type PageGiven, printOne } from "./show-list.ts";
+import { listFromStore, type PageGiven, printOne, rowsOf } from "./show-list.ts";
 
 type MemberOptions = FromStore & { email: string; role: string; name: string | undefined };
 
@@ -26,26 +26,26 @@ export async function add(given: MemberOptions): Promise<void> {
   const name = ifGiven(given.name, readName);
   const publicUrl = readPublicUrl(process.env);
   const made = await fromStore(given.store, async (deps, storeId) => {
-    // The realm first: whoever is interrupted can say the same again, and a member is made once.
+    // The realm first: an interrupted command can be repeated, and the member is created once.
     const realm = await makeRealm({ ...deps, publicUrl }, storeId);
     const created = await createMember(deps, byOperator(storeId), { name, email, role });
     return {
-      created,
+      member: created.data,
       realm,
       hasProfile: (await listBrokered(deps.storage.db, storeId, realm.id)).length > 0,
     };
   });
   if (given.json) {
-    console.log(JSON.stringify({ member: memberResource(made.created), realm: { id: made.realm.id } }));
+    console.log(JSON.stringify({ member: made.member, realm: { id: made.realm.id } }));
     return;
   }
-  console.log(`member  ${made.created.id}  ${made.created.email}, ${role}
+  console.log(`member  ${made.member.id}  ${made.member.email}, ${role}
 realm   ${made.realm.id}  ${made.realm.name}
 
 ${made.hasProfile ? signInStep(publicUrl, made.realm) : profileStep(publicUrl, made.realm)}`);
 }
 
-/** As the screen Members shows it. The console alone does not know which store's people it is asked by. */
+/** The same address as on the screen Members. The console's own address does not name the store. */
 function findSignInAddress(publicUrl: string, { store_id: storeId, id }: Realm): string | undefined {
   const consoleUrl = consoleUrlOf(publicUrl);
   return consoleUrl && `${consoleUrl}sign-in?store=${storeId}&realm=${id}`;
@@ -59,7 +59,10 @@ function signInStep(publicUrl: string, realm: Realm): string {
   ${address}`;
 }
 
-/** Until then nobody can sign in. The callback's address has the profile's id in it, so the profile comes first. */
+/**
+ * Without a profile members cannot sign in. The callback's address contains the profile's id, so the profile comes
+ * first.
+ */
 function profileStep(publicUrl: string, realm: Realm): string {
   const address = findSignInAddress(publicUrl, realm);
   return `Next, tell the realm which identity provider your people sign in with:
@@ -79,7 +82,7 @@ account whose e-mail the provider calls verified:
   }`;
 }
 
-/** The store's realm for members, made if there is none. Somebody else may be making it at this moment. */
+/** The store's realm for members, created if there is none. Another request may create it at the same moment. */
 async function makeRealm(
   deps: { storage: Storage; clock: Clock; publicUrl: string },
   storeId: string,
@@ -100,14 +103,10 @@ async function makeRealm(
 export const list = (given: FromStore & PageGiven): Promise<void> =>
   listFromStore(
     given,
-    async (deps, storeId, page) => {
-      const { members, place } = await listMembers(deps, storeId, page);
-      return {
-        rows: members.map(memberResource),
-        next: place.next?.after,
-        empty: `this store has no members; \`latchkey member add --store ${storeId} --email <address> --role administrator\` makes one`,
-      };
-    },
+    async (deps, storeId, page) => ({
+      ...rowsOf(await listMembers(deps, storeId, page)),
+      empty: `this store has no members; \`latchkey member add --store ${storeId} --email <address> --role administrator\` makes one`,
+    }),
     {
       name: "members",
       head: ["id", "e-mail", "name", "role", "status", "last signed in"],
@@ -123,9 +122,7 @@ export const list = (given: FromStore & PageGiven): Promise<void> =>
   );
 
 export async function show({ argument, store, json }: FromStore & { argument: string }): Promise<void> {
-  const member = memberResource(
-    await fromStore(store, (deps, storeId) => getMember(deps, storeId, argument)),
-  );
+  const { data: member } = await fromStore(store, (deps, storeId) => showMember(deps, storeId, argument));
   const { id, email, name, role, meta } = member;
   printOne(
     json,

@@ -1,10 +1,13 @@
 import { readOpenConfig } from "../../config.ts";
 import { steadyClock } from "../../lib/clock.ts";
-import { getRealmOf, listProfiles, viewProfile } from "../../profiles/profile.ts";
+import { getRealmOf, profileKey } from "../../profiles/profile.ts";
+import { readProfile, readProfileList } from "../../profiles/read-profiles.ts";
 import { presentAtRest } from "../../profiles/resource.ts";
 import { getSettings } from "../../realms/settings.ts";
 import { type FromStore, fromStore } from "./require-store.ts";
 import { listFromStore, type PageGiven, printOne } from "./show-list.ts";
+
+const BACK_OFFICE = { grant: "client_credentials" } as const;
 
 export async function list(given: FromStore & PageGiven & { realm: string | undefined }): Promise<void> {
   const where = { ...readOpenConfig(process.env), clock: steadyClock() };
@@ -12,8 +15,12 @@ export async function list(given: FromStore & PageGiven & { realm: string | unde
     given,
     async (deps, storeId, page) => {
       const wanted = given.realm ?? (await getSettings(deps, storeId)).realm_id;
-      const reader = { storeId, grant: "client_credentials" } as const;
-      const { profiles, place, realmId } = await listProfiles(deps, reader, wanted, page);
+      const { profiles, place, realmId } = await readProfileList(
+        deps,
+        { storeId, ...BACK_OFFICE },
+        wanted,
+        page,
+      );
       return {
         rows: profiles.map((profile) => presentAtRest(where, profile)),
         next: place.next?.after,
@@ -37,8 +44,8 @@ export async function list(given: FromStore & PageGiven & { realm: string | unde
 export async function show({ argument, store, json }: FromStore & { argument: string }): Promise<void> {
   const where = { ...readOpenConfig(process.env), clock: steadyClock() };
   const profile = await fromStore(store, async (deps, storeId) => {
-    const realmId = await getRealmOf(deps, storeId, argument);
-    return viewProfile(deps, { storeId, realmId, profileId: argument });
+    const ids = { realm: await getRealmOf(deps, storeId, argument), id: argument };
+    return readProfile(deps, profileKey({ storeId }, ids), BACK_OFFICE);
   });
   const shown = presentAtRest(where, profile);
   const { pending_change: pending } = shown.meta;

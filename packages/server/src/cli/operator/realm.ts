@@ -31,7 +31,7 @@ export async function show({ argument, store, json }: FromStore & { argument: st
 
 type Allowed = FromStore & { argument: string; realm: string | undefined };
 
-/** Adds to the list, where an update through the API replaces it. */
+/** Adds a URI to the list, where an update through the API replaces the list. */
 export async function allow({ argument: uri, store, realm, json }: Allowed): Promise<void> {
   const fault = faultOfRedirectUri(uri);
   if (fault !== undefined) throw usageFault(`${quoted(uri)} cannot be a redirect URI: ${fault}`);

@@ -5,7 +5,7 @@ import { type CommandDeps, withStorage } from "./with-storage.ts";
 
 export const NO_STORES = "there are no stores yet; `latchkey store create --name <name>` makes one";
 
-/** The store that a command names, or why it cannot be worked on. */
+/** The store that a command names, or the reason why it cannot be used. */
 export async function requireStore({ storage }: { storage: Storage }, storeId: string): Promise<Store> {
   const store = await findStoreOfOperator(storage, storeId);
   if (store && !isBeingDeleted(store)) return store;
@@ -19,7 +19,7 @@ export async function requireStore({ storage }: { storage: Storage }, storeId: s
 /** The options of a command on one store. */
 export type FromStore = { store: string | undefined; json: boolean };
 
-/** Works on the store that is named; or on the only one there is, where the command lets the name be left out. */
+/** Works on the named store, or on the only one where the command allows that. */
 export const fromStore = <T>(
   storeId: string | undefined,
   work: (deps: CommandDeps, storeId: string) => Promise<T>,

@@ -7,7 +7,7 @@ import type { EndedRights } from "../../restore/after-restore.ts";
 import type { CarriedOver } from "../../restore/carry-over.ts";
 import { openStorage } from "../../storage/open.ts";
 import { prepareCopy, removeDatabase, takePlace } from "../../storage/sqlite/backup.ts";
-import { makeFolder, takeLock } from "../../storage/sqlite/sqlite.ts";
+import { makeFolder, takeLock } from "../../storage/sqlite/files.ts";
 import { carryFrom, describeEnded, endAll, endedAsJson, NOT_THE_SAME } from "./after-restore.ts";
 import {
   describeCarried,
@@ -44,7 +44,7 @@ type Restored = {
   keptAs: string | undefined;
 };
 
-/** Everything is done to a copy of the backup. It takes the database's place last, in one step. */
+/** All work is done on a copy of the backup, which replaces the database at the end in one step. */
 async function replace(path: string, file: string, isIgnored: boolean): Promise<Restored> {
   const hadOne = existsSync(path);
   const copy = prepareCopy(file, path);
@@ -68,7 +68,7 @@ async function replace(path: string, file: string, isIgnored: boolean): Promise<
   }
 }
 
-/** A database that is damaged is the best of reasons to restore: what it no longer says cannot be carried over. */
+/** A damaged database is a good reason to restore; the rights that cannot be read from it are not taken over. */
 async function tryCarry(
   deps: Parameters<typeof carryFrom>[0],
   path: string,

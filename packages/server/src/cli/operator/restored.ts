@@ -16,13 +16,16 @@ export type MayBeBack = {
   members: number;
   profiles: number;
   realms: number;
-  /** Disabled now, until `latchkey integration enable`. */
+  /** Disabled until `latchkey integration enable`. */
   webhooks: { id: string; store_id: string; name: string; url: string }[];
 };
 
 const WEBHOOKS_SHOWN = 1000;
 
-/** Where nothing is known of what was ended since the backup: webhooks send nothing until somebody has looked at them. */
+/**
+ * Without the replaced database the ended rights are unknown, so webhooks stay disabled until an operator has looked at
+ * them.
+ */
 export async function findWhatMayBeBack(deps: Deps): Promise<MayBeBack> {
   const { db } = deps.storage;
   const count = async (

@@ -1,11 +1,12 @@
 import { readConfig } from "../../config.ts";
-import { countLiveTokens } from "../../customers/tokens/customer-token.ts";
+import { countLiveTokens } from "../../customers/tokens/revoke-tokens.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { createKeyring, type Keyring } from "../../lib/keyring.ts";
 import { usageFault } from "../../lib/operator-fault.ts";
 import { refuseMissingKeys, resealAll } from "../../sealed.ts";
 import { addNextKey, PUBLISHED_BEFORE_MS, replaceKeys } from "../../signing-keys/key-rows.ts";
-import { isUnavailable, type Storage } from "../../storage/storage.ts";
+import { isUnavailable } from "../../storage/failures.ts";
+import type { Storage } from "../../storage/storage.ts";
 import { createProgress } from "../progress.ts";
 import { findKeptKey } from "../serving/kept-files.ts";
 import { confirm } from "./confirm.ts";
@@ -32,7 +33,9 @@ export async function rotateKeys(given: RotateOptions): Promise<void> {
 
 type Deps = { storage: Storage; clock: Clock; keyring: Keyring };
 
-/** Of many millions it may take longer than a statement may, and a key that is in other hands must go all the same. */
+/**
+ * Counting millions of tokens may exceed the time limit of a statement, and a leaked key must be removed all the same.
+ */
 const countIfQuick = (deps: Deps): Promise<number | undefined> =>
   countLiveTokens(deps).catch((error) => {
     if (isUnavailable(error)) return undefined;
@@ -40,7 +43,8 @@ const countIfQuick = (deps: Deps): Promise<number | undefined> =>
   });
 
 async function replaceNow(deps: Deps, { yes, json }: RotateOptions): Promise<void> {
-  // The new ones are sealed with it, and with another than the instances have nobody could open them.
+  // New signing keys are sealed with the first master key. If that is not the instances' key, they could not open them,
+  // so refuse first.
   await refuseMissingKeys(deps);
   const live = await countIfQuick(deps);
   await confirm(

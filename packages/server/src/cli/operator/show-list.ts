@@ -34,7 +34,9 @@ export const rowsOf = <T>({ data, links }: PageAnswer<T>) => ({
   next: (links.next && new URL(links.next).searchParams.get("page[after]")) ?? undefined,
 });
 
-/** One page: a table on standard output and, on standard error, the option that shows the next page; or one JSON object. */
+/**
+ * One page: a table on standard output and, on standard error, the option that shows the next page; or one JSON object.
+ */
 export function printList<T>(
   { rows, next, empty }: Rows<T>,
   { json, after }: Pick<PageGiven, "after"> & { json: boolean },
@@ -61,7 +63,7 @@ export async function listFromStore<T>(
   printList(rows, given, columns);
 }
 
-/** A list that cannot be read as it was asked for, in the words of the command line. */
+/** Explains on the command line why a list cannot be read as requested. */
 async function refuseInWords<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -78,7 +80,7 @@ async function refuseInWords<T>(work: Promise<T>): Promise<T> {
 export const unfitCursor = (cause?: unknown): Error =>
   usageFault("--after is not the cursor of this list: give it with the same options as before", cause);
 
-/** What one thing is, a line for each of its members. What is not there is left out. */
+/** Prints a resource, one line per member. Members without a value are left out. */
 export function printMembers(members: Record<string, string | number | null | undefined>): void {
   const rows = Object.entries(members).filter(([, value]) => value !== null && value !== undefined);
   const width = Math.max(...rows.map(([name]) => name.length)) + 2;

@@ -4,8 +4,8 @@ import { toIso } from "../../lib/clock.ts";
 import type { Condition } from "../../lib/condition.ts";
 import { isId } from "../../lib/ids.ts";
 import { usageFault } from "../../lib/operator-fault.ts";
-import { listSignOns, signOnResource } from "../../sign-on-records/list.ts";
 import { readReference } from "../../sign-on-records/reference.ts";
+import { readSignOns, signOnResource } from "../../sign-on-records/resource.ts";
 import { ifGiven, quoted, readChoice } from "../options.ts";
 import { formatTable } from "../table.ts";
 import { findSignOn } from "./find-sign-on.ts";
@@ -19,7 +19,7 @@ export async function list(given: FromStore & PageGiven & SignOnFilter): Promise
   await listFromStore(
     given,
     async (deps, storeId, page) => {
-      const { rows, place } = await listSignOns(deps, { storeId, role: "administrator" }, page, conditions);
+      const { rows, place } = await readSignOns(deps, { storeId, role: "administrator" }, page, conditions);
       return {
         rows: rows.map(signOnResource),
         next: place.next?.after,
@@ -77,7 +77,7 @@ const CALLS: Record<IdpAnswer["call"], string> = {
   userinfo: "at its UserInfo endpoint",
 };
 
-/** A redirect back has no status, and its error is an answer. */
+/** A redirect has no status, and its error is an answer. */
 function toWords({ call, status, fault, error, error_description }: IdpAnswer): string {
   const came = status !== null ? `HTTP ${status}` : error === null ? "no answer" : undefined;
   const said = [came, fault?.replaceAll("_", " "), error, error_description && `"${error_description}"`];

@@ -8,8 +8,8 @@ import type { Storage } from "../../storage/storage.ts";
 export type CommandDeps = { storage: Storage; clock: Clock; publicUrl: string };
 
 /**
- * Opens the configured database for one command. A service that runs on it sees the change within a second. Only a command
- * that begins something may make a database that is not there: a mistyped path is a fault, and not an empty list.
+ * Opens the configured database for one command. A running service applies its change within a second. Only a command
+ * that starts something may create the database, because a mistyped path must be an error and not an empty list.
  */
 export async function withStorage<T>(
   work: (deps: CommandDeps) => Promise<T>,
@@ -25,7 +25,7 @@ export async function withStorage<T>(
   }
 }
 
-/** Where the configured SQLite database is, for commands that work on its file. */
+/** The path of the configured SQLite file, for commands that work on the file. */
 export function chooseSqliteFile(otherwise: string): string {
   const databaseUrl = chooseDatabase();
   const path = databaseUrl.startsWith("sqlite:") ? databaseUrl.slice("sqlite:".length) : undefined;
@@ -34,7 +34,10 @@ export function chooseSqliteFile(otherwise: string): string {
   return path;
 }
 
-/** The configured database; one that is not the default is named on standard error, so that nobody works on the wrong one. */
+/**
+ * The configured database. A database other than the default is printed on standard error, so that an operator notices
+ * the wrong one.
+ */
 export function chooseDatabase(): string {
   const databaseUrl = readDatabaseUrl(process.env);
   if (databaseUrl !== DEFAULT_DATABASE_URL) console.error(`database: ${describeUrl(databaseUrl)}`);

@@ -4,7 +4,7 @@ import { request as httpRequest } from "../../lib/node-http.ts";
 
 type TextAnswer = { status: number; text: string };
 
-/** Not by fetch, which asks nobody on some ports that a service may well have, 6000 and 10080 among them. `form`: is posted. */
+/** Not `fetch`, which refuses some ports that a service may use, such as 6000 and 10080. `form` is sent by POST. */
 export function ask(url: string, signal: AbortSignal, form?: URLSearchParams): Promise<TextAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<TextAnswer>();
   const request = url.startsWith("https:") ? httpsRequest : httpRequest;

@@ -12,7 +12,7 @@ import { quoted } from "../options.ts";
 
 export async function doctor({ argument: url, json }: { argument: string; json: boolean }): Promise<void> {
   const address = readAddress(url.trim());
-  // The operator asks: what any store's provider may be asked, this command may ask, too.
+  // The operator runs this command, so it may reach the origins of every store.
   const use = { purpose: "idp", storeId: undefined } as const;
   const allowedOrigins = originsFor(readAllowedOrigins(process.env), use);
   const { send } = createEgress({ allowedOrigins });

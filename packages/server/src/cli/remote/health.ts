@@ -42,7 +42,7 @@ function whyNot(said: HealthAnswer | undefined): string | undefined {
   return error?.meta?.reasons?.join("; ") ?? error?.detail;
 }
 
-/** One line where all is well. What does not hold in full is no reason not to be ready, and still somebody's to mend. */
+/** One line when the instance is ready. Notes about limits that work only in part are printed as well. */
 function describe({
   status,
   degraded = [],

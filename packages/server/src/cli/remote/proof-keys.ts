@@ -5,7 +5,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { readPage } from "../../storage/lists/page.ts";
 import type { Storage } from "../../storage/storage.ts";
 
-/** The keys that `prove-limits` makes for itself, and takes away again. */
+/** The keys that `prove-limits` creates and deletes. */
 
 type Deps = { storage: Storage; clock: Clock; publicUrl: string };
 export type Made = {
@@ -19,7 +19,7 @@ const STEADY = Array.from({ length: STEADY_KEYS }, (_, index) => `steady ${index
 const toFullName = (name: string): string => `prove-limits ${name}`;
 const NAMES = ["public", "flood", ...STEADY].map(toFullName);
 
-/** `made` has each key as soon as it is there. */
+/** `made` receives each key as soon as it exists. */
 export async function makeKeys(deps: Deps, storeId: string, part: number, made: Made[]): Promise<void> {
   const wanted = [
     { name: "public", reserved: 2 * part },
@@ -35,7 +35,10 @@ export async function makeKeys(deps: Deps, storeId: string, part: number, made: 
   }
 }
 
-/** The ids of those that are still there: one that cannot be deleted does not keep the others, nor does one that somebody else has deleted. */
+/**
+ * Returns the ids of keys that could not be deleted. One failure does not keep the other keys, and a key that is gone
+ * already is no failure.
+ */
 export async function deleteKeys(deps: Deps, storeId: string, ids: readonly string[]): Promise<string[]> {
   const left: string[] = [];
   for (const id of ids)
@@ -54,11 +57,11 @@ export function tellLeft(storeId: string, left: readonly string[]): void {
   );
 }
 
-/** A proof that runs uses each of its keys more often than this. */
+/** A running proof uses each of its keys more often than this. */
 const UNUSED_MS = 60_000;
 const NEWEST = 100;
 
-/** A proof that was killed could not delete its keys, and they hold what they have reserved. */
+/** A killed proof leaves its keys, which hold their reservations. */
 export async function deleteLeftKeys(deps: Deps, storeId: string): Promise<void> {
   const { storage, clock } = deps;
   const newestFirst = { sort: { field: "created_at", descending: true } };

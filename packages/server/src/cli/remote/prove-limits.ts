@@ -15,9 +15,15 @@ type Proof = { steady: Prover[]; guarded: Prover[]; floods: Prover[] };
 const STRANGER = "127.0.0.2";
 const VISITORS = ["127.0.0.3", "127.0.0.4"];
 const SOURCES = VISITORS.length + 1;
-/** What the store has free is cut into so many: two are the public key's floor, one is each steady key's, four are shared. */
+/**
+ * The store's free limit is divided into this many parts: two for the public key's floor, one for each steady key, four
+ * shared.
+ */
 const PARTS = 4 * STEADY_KEYS;
-/** From here on what docs/rate-limits.md says about sources holds: each has at least five a second. */
+/**
+ * From this limit on, the statement of docs/rate-limits.md about sources holds: each has at least five requests a
+ * second.
+ */
 const SMALLEST_PART = 5;
 
 const INTERRUPTED = "interrupted: nothing is proven";
@@ -38,7 +44,7 @@ export async function proveLimits(given: ProofOptions): Promise<void> {
         `the proof needs ${PARTS} unreserved requests per second, and the store has ${free}`,
       );
     const interrupted = new AbortController();
-    // Each time: a terminal that is closed sends several, and the keys have to be deleted after the first.
+    // For every signal: a closed terminal sends several, and the keys must be deleted after the first.
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => interrupted.abort());
     const keys: Made[] = [];
     try {
@@ -55,7 +61,7 @@ export async function proveLimits(given: ProofOptions): Promise<void> {
     } finally {
       const ids = keys.map(({ created }) => created.id);
       const left = await deleteKeys(deps, storeId, ids);
-      // Not thrown: what went wrong before is told as well.
+      // Not thrown, so that an earlier failure is reported as well.
       if (left.length > 0) tellLeft(storeId, left);
     }
   });
@@ -83,7 +89,7 @@ async function makeProvers(url: string, keys: Made[], interrupted: AbortSignal):
     const stranger = newProver(publicKey, "this address", undefined, token, agentFor(url));
     return { steady, guarded: [own], floods: [flood, stranger] };
   }
-  // A third of what is each source's part of what the program leaves.
+  // A third of each source's part of what the program leaves.
   const pace = (publicKey.reserved * 2) / 3 / SOURCES / 3;
   const visitors = VISITORS.map((address) => fromAddress(address, pace));
   return { steady, guarded: [own, ...visitors], floods: [flood, fromAddress(STRANGER, undefined)] };
@@ -143,7 +149,7 @@ function report(proof: Proof, seconds: number, rateLimit: number, json: boolean)
   const all = [...proof.steady, ...proof.guarded, ...proof.floods];
   const isPromised = (proof.guarded[0]?.reserved ?? 0) >= SMALLEST_PART * SOURCES;
   const served = sumOf(all, "served");
-  // Each bucket starts with a second's worth and its reserve, and a refill runs while the last answers come.
+  // Each bucket starts with a second's worth and its reserve, and refills while the last answers arrive.
   const most = Math.ceil(rateLimit * seconds + capacityOf(rateLimit) + 2 * all.length + 4);
   const refused = { steady: sumOf(proof.steady, "refused"), guarded: sumOf(proof.guarded, "refused") };
   const broken = [
@@ -161,9 +167,9 @@ type ProofResult = {
   all: Prover[];
   seconds: number;
   rateLimit: number;
-  /** This machine could send from several addresses. */
+  /** This machine can send from several addresses. */
   hasVisitors: boolean;
-  /** The store is large enough for what is said about sources. */
+  /** The store's limit is large enough for the statement about sources. */
   isPromised: boolean;
   served: number;
   most: number;

@@ -4,15 +4,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { operatorFault } from "../../lib/operator-fault.ts";
 import { ANEW, standardError, writeOver } from "../progress.ts";
 
-/** Somebody who asks in a key's name, and what came of it. */
+/** A client that sends requests with a key, and its results. */
 export type Prover = {
   key: string;
-  /** Where it comes from: the program that holds the key's secret, or an address with a public token. */
+  /** The source: the program with the key's secret, or an address with a public token. */
   from: string;
   reserved: number;
-  /** Asks for so many a second, evenly. `undefined`: without pause. */
+  /** Requests per second, evenly spaced. `undefined`: without a pause. */
   pace: number | undefined;
-  /** How many it may send at once to catch up, when it or the service is late. */
+  /** The most requests at once to catch up after a delay. */
   atOnce: number;
   token: string;
   agent: http.Agent;
@@ -22,10 +22,10 @@ export type Prover = {
 };
 
 const FLOOD_IN_FLIGHT = 16;
-/** A service that says nothing for so long has fallen silent. */
+/** A service without an answer for this long counts as silent. */
 export const ANSWERS_WITHIN_MS = 10_000;
 
-/** Connections that begin at a local address: for the service each such address is a source of its own. */
+/** Connections from a local address; the service counts each such address as a source. */
 export function agentFor(url: string, localAddress?: string): http.Agent {
   const options = {
     keepAlive: true,
@@ -35,7 +35,7 @@ export function agentFor(url: string, localAddress?: string): http.Agent {
   return url.startsWith("https:") ? new https.Agent(options) : new http.Agent(options);
 }
 
-/** Whether this machine can send to the service from these addresses. macOS has only 127.0.0.1 unless it is told otherwise. */
+/** Whether this machine can reach the service from these addresses. macOS has only 127.0.0.1 by default. */
 export async function canSendFrom(url: string, addresses: readonly string[]): Promise<boolean> {
   const tries = addresses.map(async (address) => {
     const agent = agentFor(url, address);
@@ -55,7 +55,7 @@ export async function runProvers(
   answersWithinMs = ANSWERS_WITHIN_MS,
 ): Promise<void> {
   const startedMs = performance.now();
-  // One that fails ends the others, and what they wait for: also what has no connection yet.
+  // A failed client ends the others and their waits, also those without a connection.
   const failed = new AbortController();
   const signal = AbortSignal.any([failed.signal, interrupted]);
   const isOver = () => signal.aborted || performance.now() - startedMs >= seconds * 1000;
@@ -67,7 +67,7 @@ export async function runProvers(
   );
   const out = standardError();
   const progress = showProgress(out, provers, startedMs, seconds);
-  // The first reason stays: those that are ended by it have none of their own.
+  // The first reason is kept; clients ended by it have no reason of their own.
   await Promise.all(work.map((each) => each.catch((error) => failed.abort(error))));
   clearInterval(progress);
   for (const { agent } of provers) agent.destroy();
@@ -78,9 +78,9 @@ export async function runProvers(
 type Asking = { url: string; signal: AbortSignal; timeout: number };
 
 /**
- * One request every 1/pace seconds. When it is late, by its own fault or the service's, it catches up; but a request is
- * sent only when the one `atOnce` places before it was answered so long ago that the pace is kept. So the service never
- * sees more than the pace allows, however slow the machine is.
+ * Sends a request every 1/pace seconds. After a delay it catches up, but sends a request only when the one `atOnce`
+ * places before was answered long enough ago to keep the pace. So the service never sees more than the pace, however
+ * slow the machine is.
  */
 async function askEvenly(
   asking: Asking,

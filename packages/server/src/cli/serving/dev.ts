@@ -9,7 +9,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { operatorFault } from "../../lib/operator-fault.ts";
 import { startService } from "../../main.ts";
 import { removeDatabase } from "../../storage/sqlite/backup.ts";
-import { makeFolder, takeLock } from "../../storage/sqlite/sqlite.ts";
+import { makeFolder, takeLock } from "../../storage/sqlite/files.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { DEFAULT_RATE_LIMIT, findStore } from "../../stores/store.ts";
 import { confirm } from "../operator/confirm.ts";
@@ -64,9 +64,9 @@ async function openShop(
   kept: Kept | undefined,
 ): Promise<Demo> {
   const { publicUrl } = config;
-  // Only now: a second start beside a running one is refused before, and leaves everything as it is.
+  // After these checks: a second start beside a running one is refused earlier, and changes nothing.
   keep(kept?.ports, JSON.stringify(ports));
-  // Only here: what serves in production does not know of the demo.
+  // Imported here only, so that a service in production does not load the demo.
   const { startDemo } = await import("@latchkey/demo");
   return startDemo({ apiUrl: publicUrl, ownUrl: reachedAt(config), ...credentials, ports }).catch(
     (cause: Error) => {
@@ -83,11 +83,14 @@ async function openShop(
   );
 }
 
-/** An https address is that of a proxy. The proxy may start later, and Node may not trust its certificate, so `dev` goes to its own port. */
+/**
+ * An https address is a proxy's. The proxy may start later and Node may not trust its certificate, so `dev` uses its
+ * own port.
+ */
 const reachedAt = (config: Config): string =>
   config.publicUrl.startsWith("https:") ? ownAddressOf(config, config.port) : config.publicUrl;
 
-/** What fetch says before it asks anybody, of the same ports as browsers. */
+/** fetch refuses these ports, as browsers do. */
 const isForNoBrowser = (error: unknown): boolean =>
   error instanceof Error && (error.message === "bad port" || isForNoBrowser(error.cause));
 
@@ -97,12 +100,12 @@ const areCredentials = ({ storeId, keyId, clientId, clientSecret }: Record<strin
 const arePorts = ({ service, idp, shop }: Record<string, unknown>): boolean =>
   [service, idp, shop].every((port) => Number.isInteger(port) && Number(port) > 0 && Number(port) < 65_536);
 
-/** The same as the last time if they are free: identities belong to the address of their provider. */
+/** The ports of the last start if they are free, because identities belong to the address of their provider. */
 async function choosePorts(file: string | undefined): Promise<Ports> {
   const last = readWhole<Partial<Ports>>(file, arePorts, "Delete it, and free ports are chosen") ?? {};
   const { PORT, LATCHKEY_OPERATIONS_PORT } = process.env;
   const service = PORT ? Number(PORT) : await freePort(last.service ?? 4000);
-  // The service listens only later, and PORT may be what the others had the last time.
+  // The service listens later, and PORT may equal a port of the last start.
   const given = [service, Number(LATCHKEY_OPERATIONS_PORT)];
   const idp = await freePort(last.idp ?? (PORT ? 0 : 4001), given);
   const shop = await freePort(last.shop ?? (PORT ? 0 : 4002), [...given, idp]);
@@ -117,16 +120,17 @@ async function prepareFiles(reset: boolean, yes: boolean): Promise<Kept | undefi
   if (reset && path === undefined)
     throw operatorFault("--reset does not reset a PostgreSQL: nothing was changed");
   if (reset && path !== undefined) {
-    // Takes the lock and lets it go: throws while a service runs on these files.
+    // Takes the lock and releases it: throws while a service runs on these files.
     if (existsSync(path)) takeLock(path).close();
-    // What `dev` has made is practice, and has its first store's credentials beside it. Anything else may be somebody's.
+    // `dev` marks its databases by the credentials file beside them. Any other database may be real.
     if (existsSync(path) && !existsSync(kept.credentials))
       await confirm(`This deletes the database ${path}, which \`latchkey dev\` has not made.`, yes);
     removeDatabase(path);
     for (const file of [`${path}-serving`, ...Object.values(kept)]) rmSync(file, { force: true });
   }
   makeFolder(dirname(kept.ports));
-  // A SQLite file is claimed when it is opened. Any number may serve a PostgreSQL, but a second practice shop would take over the first one's.
+  // Opening an SQLite file claims it. PostgreSQL may serve several, but a second practice shop would take over the
+  // first one's.
   if (path === undefined) {
     const lock = takeLock(placeOf(databaseUrl), "Stop the other one first.");
     process.once("exit", () => lock.close());
@@ -134,7 +138,7 @@ async function prepareFiles(reset: boolean, yes: boolean): Promise<Kept | undefi
   return kept;
 }
 
-/** A PostgreSQL is not ours to reset, but each has its own files. */
+/** `dev` does not reset a PostgreSQL database, but deletes its own files. */
 const howToBeginAnew = (): string =>
   pathOf(readDatabaseUrl(process.env)) === undefined
     ? "a database of another name begins anew"
@@ -143,7 +147,7 @@ const howToBeginAnew = (): string =>
 const readKept = (file: string | undefined): string | undefined =>
   file !== undefined && existsSync(file) ? readFileSync(file, "utf8") : undefined;
 
-/** What is kept as JSON. Whoever edits it, and a disk that was full, may have left something else. */
+/** A file kept as JSON. An edit or a full disk may have left other text. */
 function readWhole<T>(
   file: string | undefined,
   isWhole: (read: Record<string, unknown>) => boolean,
@@ -164,7 +168,7 @@ function parseOrNothing(text: string): unknown {
   }
 }
 
-/** For the owner alone. It has its name only when it is whole. */
+/** Readable by the owner only, and renamed into place when it is complete. */
 function keep(file: string | undefined, text: string): void {
   if (file === undefined) return;
   const part = `${file}.part`;
@@ -185,7 +189,7 @@ function chooseMasterKey(file: string | undefined): string {
   return made;
 }
 
-/** Only hashes of secrets are in the database, so for practice the first store's are kept in a file of their own. */
+/** The database has only hashes of secrets, so practice keeps the first store's credentials in a file. */
 async function firstStore(
   deps: { storage: Storage; clock: Clock },
   file: string | undefined,
@@ -199,7 +203,7 @@ async function firstStore(
   const { store, key } = await createStore(deps, {
     name: "Practice store",
     rate_limit: DEFAULT_RATE_LIMIT,
-    // All of a developer's shoppers, and tests, come from one address.
+    // All shoppers and tests of a developer come from one address.
     sign_ups_per_network: limits.signUpsPerHour,
   });
   const made = { storeId: store.id, keyId: key.id, clientId: key.clientId, clientSecret: key.clientSecret };
@@ -214,7 +218,7 @@ const hasConsole = (config: Config): Promise<boolean> =>
     () => false,
   );
 
-/** What is in memory goes, and a PostgreSQL is not ours to reset. */
+/** An in-memory database is lost, and a PostgreSQL database is not reset. */
 function whatStays(databaseUrl: string): string {
   if (databaseUrl === "sqlite::memory:") return "Nothing is kept: the database is in memory.";
   return databaseUrl.startsWith("sqlite:")

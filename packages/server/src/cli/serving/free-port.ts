@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** The port that is wanted, or any other if somebody has it, or it is given away already. */
+/** The wanted port, or another one if it is taken. */
 export async function freePort(wanted: number, given: readonly number[] = []): Promise<number> {
   const isGiven = wanted !== 0 && given.includes(wanted);
   return (isGiven ? undefined : await tryPort(wanted)) ?? (await tryPort(0)) ?? wanted;

@@ -4,8 +4,8 @@ import { DEFAULT_DATABASE_URL } from "../../config.ts";
 import { toRealPath } from "../../lib/real-path.ts";
 
 /**
- * What `latchkey dev` keeps beside the database from one start to the next: each database has its own, and one in memory has none.
- * The names for the default database are without its name.
+ * The files that `latchkey dev` keeps beside a database between starts. Each database has its own; an in-memory
+ * database has none. For the default database the names are without its name.
  */
 export type Kept = { masterKey: string; ports: string; credentials: string };
 
@@ -21,18 +21,18 @@ export function nameKept(databaseUrl: string): Kept | undefined {
   };
 }
 
-/** Of a SQLite file. */
+/** The path of an SQLite file. */
 export const pathOf = (databaseUrl: string): string | undefined =>
   databaseUrl.startsWith("sqlite:") ? toRealPath(databaseUrl.slice("sqlite:".length)) : undefined;
 
-/** What is kept is called after this: a SQLite file itself, or the name of a PostgreSQL, in the folder for data. */
+/** The base of the names: the SQLite file itself, or the name of a PostgreSQL database in the data folder. */
 export const placeOf = (databaseUrl: string): string =>
   pathOf(databaseUrl) ?? join("./data", `postgres-${nameOf(databaseUrl)}`);
 
 const nameOf = (databaseUrl: string): string =>
   new URL(databaseUrl).pathname.slice(1).replaceAll(/[^\w.-]/g, "_");
 
-/** Where the master key of a database is that `latchkey dev` has made: a new one would open nothing of what is in there. */
+/** The file with the master key that `latchkey dev` has made for a database; a new key would open nothing in it. */
 export function findKeptKey(databaseUrl: string): string | undefined {
   const file = nameKept(databaseUrl)?.masterKey;
   return file !== undefined && existsSync(file) ? file : undefined;

@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 const LOOK_EVERY_MS = 250;
 
 /**
- * npm (`npx latchkey …`, `npm start`) starts a command through a shell and passes signals on to the shell alone, which
- * dies of them and leaves the service behind. So under npm, and only there, the loss of an ancestor up to npm is a
- * signal to stop: a service that was started in the background on purpose outlives its parent.
+ * npm (`npx latchkey …`, `npm start`) starts a command through a shell and sends signals to that shell, which ends and
+ * leaves the service running. So under npm only, the loss of an ancestor up to npm is a signal to stop. A service
+ * started in the background on purpose outlives its parent.
  */
 export function onParentLost(env: NodeJS.ProcessEnv, stop: () => void): void {
   if (env.npm_execpath === undefined) return;
@@ -18,7 +18,7 @@ export function onParentLost(env: NodeJS.ProcessEnv, stop: () => void): void {
   timer.unref();
 }
 
-/** The name of a shell, or the one that bin/launch.js takes. */
+/** The name of a shell, or of bin/launch.js. */
 const BETWEEN_NPM_AND_US = /sh$|^latchkey$/;
 
 /** The parent and, where the system shows them (Linux), the ancestors past shells and bin/launch.js, up to npm. */
@@ -26,14 +26,14 @@ function lineage(): string {
   const pids = [process.ppid];
   try {
     for (;;) {
-      // `pid (name) state parent …`, where the name may hold anything.
+      // `pid (name) state parent …`, where the name may contain anything.
       const [, name = "", parent] =
         /^\d+ \((.*)\) \w (\d+)/s.exec(readFileSync(`/proc/${pids.at(-1)}/stat`, "utf8")) ?? [];
       if (!BETWEEN_NPM_AND_US.test(name)) break;
       pids.push(Number(parent));
     }
   } catch {
-    // It is gone, or there is no /proc: the processes up to here are compared.
+    // The process is gone, or there is no /proc: the processes found so far are compared.
   }
   return pids.join(" ");
 }

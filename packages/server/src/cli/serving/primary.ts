@@ -6,22 +6,22 @@ import type { Gathered, ToPrimary, ToWorker } from "../../workers.ts";
 import { EXIT_WITHIN_MS, stopOnSignal } from "./stop.ts";
 
 const ANSWER_WITHIN_MS = 1000;
-/** A worker that has lived for so long is replaced at once; one that dies again and again, at longer and longer intervals. */
+/** A worker that has lived this long is replaced at once; one that ends again and again, at growing intervals. */
 const LIVED_MS = 10_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5000;
 
 /**
- * Starts the workers, replaces those that die, and stops them in good order. The listening sockets are made here, and every worker
- * accepts from them itself: what waits there is taken by whoever has time, also when one has died or stands still. Handed out by
- * the primary, a connection on its way to a worker that dies would be nobody's (ADR 0023).
+ * Starts the workers, replaces those that end, and stops them in order. The primary opens the listening sockets and
+ * each worker accepts from them: a waiting connection goes to any worker with time, even if another has ended or is
+ * blocked. If the primary passed connections on, one on its way to an ended worker would be lost (ADR 23).
  */
 export async function startWorkers(
   { logLevel, valkeyUrls }: Pick<Config, "logLevel" | "valkeyUrls">,
   count: number,
 ): Promise<void> {
   cluster.schedulingPolicy = cluster.SCHED_NONE;
-  // Figures may be NaN, which JSON does not know.
+  // Metrics may be NaN, which JSON cannot write.
   cluster.setupPrimary({ serialization: "advanced" });
   const lines = createLineWriter(1, { isShared: true });
   const log = createLog(logLevel, lines);
@@ -30,7 +30,8 @@ export async function startWorkers(
     await staff.stop();
     await lines.flush(500);
   }, staff.kill);
-  // The first one alone: it makes the tables, and a fault that keeps it from starting is said once. It has said it itself.
+  // The first worker alone: it makes the tables, and a fault that prevents its start is reported once, by the worker
+  // itself.
   if (!(await staff.hire())) process.exit(1);
   await Promise.all(Array.from({ length: count - 1 }, staff.hire));
   const countsAlone = valkeyUrls.length === 0 && count > 1;
@@ -39,7 +40,7 @@ export async function startWorkers(
 }
 
 type Staff = {
-  /** Starts one more. Resolves when it serves, or with false when it has ended before. */
+  /** Starts one more worker. Resolves with true when it serves, or with false when it ended before. */
   hire(): Promise<boolean>;
   stop(): Promise<void>;
   kill(): void;
@@ -59,7 +60,7 @@ function createStaff({ log }: { log: Log }, count: number): Staff {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const startedMs = performance.now();
     const worker = cluster.fork();
-    // The channel breaks before the end of the process is known.
+    // The channel breaks before the exit of the process is reported.
     worker.on("error", () => {});
     worker.on("message", (message: ToPrimary) => {
       if (message.kind === "answer") take(worker, message);
@@ -74,7 +75,7 @@ function createStaff({ log }: { log: Log }, count: number): Staff {
       const hasServedItself = serving.delete(worker);
       leave(worker);
       if (isStopping) {
-        // One that was still starting was ended by us, and nobody waits for it any more.
+        // A worker ended during its start was ended by the primary, and no caller waits for it.
         if (hasServedItself && code !== 0) worst = 1;
         return;
       }
@@ -110,11 +111,11 @@ function createStaff({ log }: { log: Log }, count: number): Staff {
       isStopping = true;
       for (const worker of all()) {
         if (serving.has(worker)) tell(worker, { kind: "stop" });
-        // One that is still starting serves nobody.
+        // A worker that is still starting serves no request.
         else worker.process.kill("SIGKILL");
       }
       const ended = all().map((worker) => new Promise((resolve) => worker.once("exit", resolve)));
-      // A worker ends itself in time; one that stands still does not.
+      // A worker ends itself in time; a blocked worker does not.
       const timer = setTimeout(kill, EXIT_WITHIN_MS - 200);
       await Promise.all(ended);
       clearTimeout(timer);
@@ -135,10 +136,10 @@ type WorkerQuestion = Pick<AskMessage, "about"> & {
 type AskMessage = Extract<ToPrimary, { kind: "ask" }>;
 type WorkerFacts = Pick<Gathered, "workers" | "lost" | "startedAt">;
 
-/** Passes a worker's question on to all, and what they answer in time back to it. */
+/** Passes a worker's question to all workers, and their answers back. */
 function createGathering(serving: ReadonlySet<Worker>, facts: () => WorkerFacts) {
   const questions = new Map<number, WorkerQuestion>();
-  /** The figures that each worker has last answered with, and the sum of those of all that have ended. */
+  /** The last metrics of each worker, and the sum of those that have ended. */
   const lastFigures = new Map<Worker, unknown>();
   let ended: Promise<unknown[]> = Promise.resolve([]);
   let asked = 0;
@@ -147,7 +148,7 @@ function createGathering(serving: ReadonlySet<Worker>, facts: () => WorkerFacts)
     const figures = lastFigures.get(worker);
     if (!lastFigures.delete(worker)) return;
     ended = ended.then(async (before) => {
-      // Loaded only where one has ended.
+      // Loaded only when a worker has ended.
       const { addUp } = await import("../../observe/metrics-text.ts");
       return [await addUp([...before, figures])];
     });
@@ -155,10 +156,10 @@ function createGathering(serving: ReadonlySet<Worker>, facts: () => WorkerFacts)
 
   function gather(asker: Worker, { id, about }: AskMessage): void {
     const number = asked++;
-    // One that asks can answer, also before it has said that it serves.
+    // A worker that asks can answer too, even before it has reported that it serves.
     const awaited = new Set(serving).add(asker);
     const answers: unknown[] = [];
-    // As it was when the question was asked: one that ends after its answer must not count twice.
+    // The sum as of the question: a worker that ends after its answer must not count twice.
     const before = { ended, lastFigures: new Map(lastFigures) };
     const finish = async () => {
       clearTimeout(timer);

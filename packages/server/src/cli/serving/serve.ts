@@ -8,7 +8,7 @@ import { DRAIN_MS, stopOnSignal } from "./stop.ts";
 
 const MAX_WORKERS = 64;
 
-/** main.ts is imported by the processes that serve alone: a primary, which only starts workers, loads nothing of it. */
+/** Only serving processes import main.ts; a primary, which only starts workers, does not load it. */
 export async function serve({ workers }: { workers: string }): Promise<void> {
   const count = readWorkers(workers);
   const config = readConfig(process.env, findKeptKey);

@@ -1,12 +1,17 @@
 import { onParentLost } from "./parent-lost.ts";
 
-/** In which a balancer can notice that we are not ready any more. */
+/** Time for load balancers to notice that the instance is not ready. */
 export const DRAIN_MS = 1500;
 export const EXIT_WITHIN_MS = 9500;
-/** A signal to the group of processes arrives twice under bin/launch.js, which gets it as well and hands it on. */
+/**
+ * Under bin/launch.js a signal to the process group arrives twice, because launch.js receives it as well and passes it
+ * on.
+ */
 const SAME_SIGNAL_MS = 500;
 
-/** The first signal, or the loss of npm, stops in good order; a second signal, half a second later, means now. */
+/**
+ * The first signal, or the loss of npm, stops in order. A second signal, half a second later, ends the process at once.
+ */
 export function stopOnSignal(stop: () => Promise<void>, now: () => void = () => {}): void {
   const begin = stopOnce(stop);
   let firstMs = 0;
@@ -21,13 +26,13 @@ export function stopOnSignal(stop: () => Promise<void>, now: () => void = () => 
   onParentLost(process.env, begin);
 }
 
-/** Begins to stop, and says whether this was the first time. */
+/** Begins to stop. Returns whether this was the first call. */
 export function stopOnce(stop: () => Promise<void>): () => boolean {
   let stopping = false;
   return () => {
     if (stopping) return false;
     stopping = true;
-    // Whatever hangs (a database that does not answer) must not keep the process from ending.
+    // A blocked part, such as a database without an answer, must not keep the process from ending.
     setTimeout(() => process.exit(1), EXIT_WITHIN_MS).unref();
     stop().then(
       () => process.exit(0),

@@ -5,14 +5,14 @@ import { joinWorkers, type ToPrimary, type ToWorker } from "../../workers.ts";
 import { DRAIN_MS, stopOnce } from "./stop.ts";
 
 /**
- * One worker. It stops when its primary says so, or when that is no more. Signals it leaves to the primary: a terminal and a
- * service manager send them to all processes at once, and a worker would take the second one as "now".
+ * One worker. It stops when the primary says so, or when the primary has ended. It ignores signals: terminals and
+ * service managers send them to all processes, and a worker would take the second one as "at once".
  */
 export async function work(config: Config, count: number): Promise<void> {
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => {});
   const { worker } = cluster;
   if (!worker) throw new Error("not a worker");
-  // Else Node would end it at once when the primary is lost, with requests under way.
+  // Otherwise Node would end the worker at once when the primary ends, with requests under way.
   worker.exitedAfterDisconnect = true;
   const send = (message: ToPrimary) => {
     if (worker.isConnected()) worker.send(message);

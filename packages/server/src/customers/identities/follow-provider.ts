@@ -2,34 +2,35 @@ import { changesOf } from "../../events/changes.ts";
 import type { EventDraft } from "../../events/note.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { emailOf } from "../../lib/email-address.ts";
-import type { Realm } from "../../realms/realm.ts";
+import type { RealmRules } from "../../realms/realm.ts";
 import { atMost } from "../../storage/at-most.ts";
+import { cameSecond, isUniqueViolation } from "../../storage/failures.ts";
 import { hold } from "../../storage/hold.ts";
 import { laterThan } from "../../storage/later-than.ts";
-import type { Storage, Trx } from "../../storage/storage.ts";
-import type { Tables } from "../../storage/tables.ts";
-import { cameSecond, isUniqueViolation } from "../../storage/unique-violation.ts";
-import { customerEvent, fromRow } from "../customer.ts";
+import type { Trx } from "../../storage/storage.ts";
+import { type CustomerRow, customerOf } from "../customer.ts";
+import { customerEvent } from "../events.ts";
 import { customerResource } from "../resource.ts";
+import type { ForeignIdentity } from "./find-linked.ts";
 
-type Row = Tables["customers"];
-type Said = { email: string; emailVerified: boolean; name: string | null };
-type Rules = Pick<Realm, "duplicate_email_policy">;
-type Deps = { clock: Clock; storage: Pick<Storage, "engine"> };
+type Deps = { clock: Clock };
 
-/** Name and e-mail of a known customer become what the provider says now. Undefined: they are already. */
+/**
+ * Updates name and e-mail of a known customer to the provider's claims. Returns the event, or undefined if nothing has
+ * changed.
+ */
 export async function followProvider(
   trx: Trx,
   deps: Deps,
-  realm: Rules,
-  said: Said,
-  known: Row,
+  realm: RealmRules,
+  identity: ForeignIdentity,
+  known: CustomerRow,
 ): Promise<EventDraft | undefined> {
-  const changed = await emailAfter(trx, deps, realm, said, known);
-  // Whose name nobody has said is called by their address (identity.ts): by the one that they have now.
+  const changed = await emailAfter(trx, realm, identity, known);
+  // settle-identity.ts names a customer without a name claim by the address. Such a name follows the address.
   const standIn = known.name === known.email ? changed.email : undefined;
-  const name = said.name ?? standIn ?? known.name;
-  const columns: Partial<Row> = { ...(name !== known.name && { name }), ...changed };
+  const name = identity.name ?? standIn ?? known.name;
+  const columns: Partial<CustomerRow> = { ...(name !== known.name && { name }), ...changed };
   if (Object.keys(columns).length === 0) return undefined;
   const row = await trx
     .updateTable("customers")
@@ -39,50 +40,52 @@ export async function followProvider(
     .where("updated_at", "=", known.updated_at)
     .returningAll()
     .executeTakeFirst()
-    // The back office has given the address to somebody else a moment ago: the next try sees that.
+    // The back office has just given the address to another customer. The next try reads that.
     .catch((error) => {
       throw isUniqueViolation(error) ? cameSecond(error) : error;
     });
-  // The customer was changed since it was read, maybe proven: what follows from that, the next try sees.
+  // The row has changed since it was read, and its address may be verified now. The next try reads the new row.
   if (!row) throw cameSecond(undefined);
-  const [before, after] = [fromRow(known), fromRow(row)];
+  const [before, after] = [customerOf(known), customerOf(row)];
   const changes = changesOf(customerResource(before), customerResource(after));
   return changes && { ...customerEvent("customer.updated", after), changes };
 }
 
 /**
- * The rules of linking hold for a changed address as they do for a new person's: one that nobody has proven does not take the place
- * of one that was, and one that is another customer's proven one is not taken where the realm keeps them apart. Who has a
- * password signs in with the address, so two of those never share one. Whoever may not have it keeps the old one, and signs on.
- * Who began with a password keeps address and proof: both are the back office's word, which every realm believes (identity.ts).
+ * The columns of the new address, or none: then the customer keeps the old address and is still signed in. A changed
+ * address follows the rules of linking:
+ *
+ *     an unverified address never replaces a verified one
+ *     unless the policy is `allowed`, another customer's verified address is not taken
+ *     two customers with a password never share an address, because both sign in with it
+ *     a customer who was created with a password keeps address and verification, which come from the back office
  */
 async function emailAfter(
   trx: Trx,
-  deps: Deps,
-  { duplicate_email_policy: duplicateEmailPolicy }: Rules,
-  said: Said,
-  known: Row,
-): Promise<Partial<Row>> {
+  { duplicate_email_policy: duplicateEmailPolicy }: RealmRules,
+  identity: ForeignIdentity,
+  known: CustomerRow,
+): Promise<Partial<CustomerRow>> {
   if (known.authentication_mechanism === "password") return {};
-  const email = emailOf(said);
+  const email = emailOf(identity);
   if (email.key === known.email_key)
-    return said.emailVerified && known.email_verified === 0 ? { email_verified: 1 } : {};
-  if (!said.emailVerified && known.email_verified === 1) return {};
+    return identity.emailVerified && known.email_verified === 0 ? { email_verified: 1 } : {};
+  if (!identity.emailVerified && known.email_verified === 1) return {};
   const keepsApart = duplicateEmailPolicy !== "allowed";
   const hasPassword = known.password_hash !== null;
   if (keepsApart || hasPassword) {
-    await hold(trx, deps.storage, [`email ${known.store_id} ${email.key}`]);
+    await hold(trx, [`email ${known.store_id} ${email.key}`]);
     const others = await listOthers(trx, known, email.key);
     const isTaken = others.some(
       (other) => (keepsApart && other.email_verified === 1) || (hasPassword && other.password_hash !== null),
     );
     if (isTaken) return {};
   }
-  return { email: email.shown, email_key: email.key, email_verified: said.emailVerified ? 1 : 0 };
+  return { email: email.shown, email_key: email.key, email_verified: identity.emailVerified ? 1 : 0 };
 }
 
-/** Other customers with this address that have proven it or sign in with a password; only those can conflict. */
-const listOthers = (trx: Trx, { store_id, id }: Row, emailKey: string) =>
+/** Other customers whose use of this address can conflict: it is verified, or they sign in with a password. */
+const listOthers = (trx: Trx, { store_id, id }: CustomerRow, emailKey: string) =>
   trx
     .selectFrom("customers")
     .select(["email_verified", "password_hash"])

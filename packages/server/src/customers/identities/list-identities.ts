@@ -6,10 +6,13 @@ import { atMost } from "../../storage/at-most.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { getCustomer } from "../customer.ts";
 
-/** Somebody has one for each account that they came with; nobody has come near this. */
+/** Far above the number of accounts that a person has. */
 const MOST = 100;
 
-/** What the providers call a customer. The profile may be gone: an identity outlives it. */
+/**
+ * The identities of a customer at the identity providers. `profile_name` is null for a deleted profile: an identity
+ * outlives its profile.
+ */
 export async function listIdentities(
   { storage }: { storage: Storage },
   caller: Caller,

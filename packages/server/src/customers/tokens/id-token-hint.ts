@@ -6,10 +6,12 @@ import type { SigningKeys } from "../../signing-keys/signing-keys.ts";
 /** The `typ` of ID tokens, which a realm signs as an OpenID provider. */
 export const ID_TOKEN_TYPE = "JWT";
 
-/** The sign-on that an ID token came from. */
+/** The sign-on that an ID token was issued for. */
 type IdTokenHint = { clientId: string; customerId: string; tokenId: string; profileId: string };
 
-/** An ID token of this realm, also one that has expired: it names a sign-on and gives no right to anything else. */
+/**
+ * Reads an ID token of this realm. An expired one is accepted, because a hint only names a sign-on and grants nothing.
+ */
 export async function readIdTokenHint(
   deps: { publicUrl: string; signingKeys: SigningKeys },
   realm: Realm,

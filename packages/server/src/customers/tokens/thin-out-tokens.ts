@@ -3,12 +3,12 @@ import { atMost } from "../../storage/at-most.ts";
 import { inBatches } from "../../storage/batches.ts";
 import type { Storage } from "../../storage/storage.ts";
 
-/** So many go with the customer's row, by their foreign key. */
+/** The number of tokens that the foreign key may delete with the customer's row. */
 const FEW = 500;
 
 /**
- * Tokens may live for a year, and an account that a program signs in to may have hundreds of thousands: more than one statement may
- * take with it. They go before the customer does, whose tokens are of no use any more.
+ * Deletes a customer's tokens in batches, before the customer's row is deleted. Tokens can be valid for a year, and an
+ * account that a program signs in to can have hundreds of thousands: too many for one statement.
  */
 export async function thinOutTokens(
   deps: { storage: Storage; clock: Clock },

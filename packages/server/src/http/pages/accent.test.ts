@@ -7,7 +7,7 @@ const anyColor = fc
   .map((number) => `#${number.toString(16).padStart(6, "0")}`);
 
 describe("a shop's colour", () => {
-  test("can be read on every ground that it stands on, and what stands on it can be read, whatever it is (AA)", () => {
+  test("every colour has enough contrast on every background, and text on the colour has it, too (AA)", () => {
     fc.assert(
       fc.property(anyColor, (color) => {
         const accent = accentOf(color);
@@ -25,12 +25,12 @@ describe("a shop's colour", () => {
     ["#ffffff", { dark: "#ffffff" }],
     ["#0b5f52", { light: "#0b5f52" }],
     ["#FFD400", { dark: "#ffd400" }],
-  ])("%s stays as it is where it can be read", (color, expected) => {
+  ])("%s stays as it is where its contrast is enough", (color, expected) => {
     expect(accentOf(color)).toMatchObject(expected);
   });
 
   test.each(["", "red", "#fff", "#12345g", "#0b5f52;", "#0b5f52}*{x:y", " #0b5f52", "#0b5f52\n", "url(x)"])(
-    "%j is none",
+    "%j is not a colour",
     (text) => expect(accentOf(text)).toBeUndefined(),
   );
 
@@ -38,7 +38,7 @@ describe("a shop's colour", () => {
     ["#000000", "#ffffff", 21],
     ["#777777", "#ffffff", 4.48],
     ["#0000ff", "#ffffff", 8.59],
-  ])("the contrast of %s and %s is %d, as WCAG counts", (one, other, ratio) => {
+  ])("the contrast of %s and %s is %d by the WCAG formula", (one, other, ratio) => {
     expect(contrast(one, other)).toBeCloseTo(ratio, 2);
     expect(contrast(other, one)).toBeCloseTo(ratio, 2);
   });

@@ -1,10 +1,10 @@
-/** A shop's colour as our pages can show it: readable on their grounds whatever it is (WCAG 2.2, 1.4.3 and 1.4.11). */
+/** Makes a shop's colour readable on the backgrounds of the pages (WCAG 2.2, 1.4.3 and 1.4.11). */
 
-/** The ground that is nearest to text of its scheme: what can be read on it can be read on the other. */
+/** For each colour scheme the background with the least contrast to text. The other background has more. */
 export const GROUNDS = { light: "#f4f4f1", dark: "#1e2225" } as const;
 const LEAST_CONTRAST = 4.5;
 
-/** Undefined: not a colour as the contract writes it. */
+/** Undefined: the text is not `#rrggbb`, the contract's form of a colour. */
 export function accentOf(color: string): { light: string; dark: string } | undefined {
   if (!/^#[0-9a-f]{6}$/i.test(color)) return undefined;
   return {
@@ -13,7 +13,7 @@ export function accentOf(color: string): { light: string; dark: string } | undef
   };
 }
 
-/** The smallest step towards black or white that is enough; black and white themselves always are. */
+/** The smallest step towards black or white that gives enough contrast. Black and white themselves always do. */
 function moveUntilReadable(color: string, goal: string, ground: string): string {
   const [from, to] = [channelsOf(color), channelsOf(goal)];
   for (let percent = 0; percent < 100; percent++) {

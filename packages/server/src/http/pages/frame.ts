@@ -1,14 +1,13 @@
 import { createHash } from "node:crypto";
-import { html, raw } from "hono/html";
 import type { Shop } from "../../contract/browser.ts";
 import { accentOf, GROUNDS } from "./accent.ts";
-import type { Html } from "./html.ts";
+import { type Html, html, raw } from "./html.ts";
 import type { Language } from "./language.ts";
 import { pageWords } from "./words/all.ts";
 
 /**
- * The frame of every page that a shopper sees of us. Nothing of the request is in it but a reference, which we made. Nothing is loaded
- * from anywhere but the shop's logo, and no other site can put the page into a frame.
+ * The frame of every page that a shopper sees. It shows nothing of the request but a reference or an id of Latchkey's
+ * own. It loads nothing but the shop's logo, and no other site can put the page into a frame.
  */
 const STYLE = `
 :root { color-scheme: light dark; --back: ${GROUNDS.light}; --card: #fff; --text: #1d2125; --quiet: #5c646c; --line: #dcdcd6; --accent: #0b5f52; --on-accent: #fff; --bad: #a8261b; }
@@ -60,12 +59,12 @@ dd .quiet { display: block; }
 @media (max-width: 34rem) { dl div { grid-template-columns: 1fr; } main { padding: 1.5rem 1.15rem; } }
 `;
 
-/** For whom a page is: the shop that they came from, if that is known, and their language. */
-export type Reader = { language: Language; shop?: Shop | undefined };
+/** The reader's language, and the shop that the reader came from, if Latchkey knows it. */
+export type PageReader = { language: Language; shop?: Shop | undefined };
 
-type Body = { title: string; body: Html; isWide?: boolean };
+type PageParts = { title: string; body: Html; isWide?: boolean };
 
-export function framed({ language, shop }: Reader, { title, body, isWide = false }: Body): string {
+export function framed({ language, shop }: PageReader, { title, body, isWide = false }: PageParts): string {
   const accent = accentStyle(shop);
   return html`<!doctype html>
 <html lang="${language}">
@@ -84,15 +83,15 @@ ${shop ? banner(shop) : ""}<main>${body}</main>
 `.toString();
 }
 
-/** The name stands in words, so the logo beside it need not be read out. */
+/** The logo has no alternative text, because the name beside it says the same. */
 function banner({ name, logoUrl }: Shop): Html | string {
   if (!name && !logoUrl) return "";
   const logo = logoUrl ? html`<img src="${logoUrl}" alt="">` : "";
   return html`<header>${logo}${name ? html`<bdi>${name}</bdi>` : ""}</header>\n`;
 }
 
-/** The way back to the shop, where the shop has said where it is. */
-export function wayBack({ language, shop }: Reader, look = "way"): Html | string {
+/** A link to the shop's `home_url`, if the realm has one. */
+export function wayBack({ language, shop }: PageReader, look = "way"): Html | string {
   if (!shop?.homeUrl) return "";
   const { backTo, backToShop } = pageWords[language];
   const [before, after] = backTo.split("{shop}");
@@ -100,7 +99,7 @@ export function wayBack({ language, shop }: Reader, look = "way"): Html | string
   return html`<p class="${look}"><a href="${shop.homeUrl}">${words}</a></p>`;
 }
 
-/** Made of two colours that we have written ourselves; nothing that a shop sends stands in a style. */
+/** `accentOf` writes both colours itself, so no text of a shop gets into a style. */
 function accentStyle(shop: Shop | undefined): string {
   const accent = shop?.accentColor ? accentOf(shop.accentColor) : undefined;
   if (!accent) return "";
@@ -110,12 +109,14 @@ function accentStyle(shop: Shop | undefined): string {
 const hashOf = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 const STYLE_HASH = hashOf(STYLE);
 
-/** `formTargets`: where a form of the page may lead, by whichever redirects. Chromium holds the policy against each of them. */
-export function pageHeaders({ language, shop }: Reader, formTargets = "'none'"): Record<string, string> {
+/**
+ * `formTargets`: the origins that a form of the page may lead to. Chromium checks each redirect after the form, too.
+ */
+export function pageHeaders({ language, shop }: PageReader, formTargets = "'none'"): Record<string, string> {
   const accent = accentStyle(shop);
   const policy = [
     "default-src 'none'",
-    // The empty icon, without which a browser asks for /favicon.ico; and the one place that the logo is at.
+    // `data:` is the empty icon, which keeps a browser from asking for /favicon.ico. The other origin is the logo's.
     `img-src data:${shop?.logoUrl ? ` ${new URL(shop.logoUrl).origin}` : ""}`,
     `style-src ${STYLE_HASH}${accent === "" ? "" : ` ${hashOf(accent)}`}`,
     "base-uri 'none'",

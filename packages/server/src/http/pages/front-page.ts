@@ -1,20 +1,21 @@
-import { html } from "hono/html";
 import { consoleUrlOf } from "../../contract/console.ts";
 import { type Answer, headerOf, type Received } from "../message.ts";
 import type { Page } from "../serve.ts";
 import { targetOf } from "../target.ts";
 import { framed, pageHeaders } from "./frame.ts";
+import { html } from "./html.ts";
 import { byWeight, type Language, languageOf, uiLocalesOf } from "./language.ts";
 import { pageWords } from "./words/all.ts";
+import type { FrontLink } from "./words/page-words.ts";
 
-/** Who comes to the address alone: a person who wonders what this is, or a program that looks for the way. */
+/** The answer at `/`: a page for a browser, JSON for a program. */
 export const frontPage = (publicUrl: string, { hasHealth }: { hasHealth: boolean }): Page => {
   const consoleUrl = consoleUrlOf(publicUrl);
   const links = {
     ...(consoleUrl && { console: consoleUrl }),
     reference: `${publicUrl}/docs`,
     openapi: `${publicUrl}/openapi.json`,
-    // Elsewhere, where operators have a port of their own.
+    // Absent when health is served on the operator's own port.
     ...(hasHealth && { health: `${publicUrl}/health/ready` }),
   };
   return {
@@ -35,20 +36,19 @@ export const frontPage = (publicUrl: string, { hasHealth }: { hasHealth: boolean
   };
 };
 
-/** A browser names HTML before anything else; a program that says nothing, or takes everything, gets JSON. */
+/** A browser's `Accept` prefers HTML. A program without `Accept`, or with any type first, gets JSON. */
 const wantsPage = (received: Received): boolean =>
   byWeight(headerOf(received, "accept") ?? "").find((type) =>
     /^(text\/html|application\/json|\*\/\*)$/i.test(type),
   ) === "text/html";
 
-function render(language: Language, links: Partial<Record<Way, string>>): string {
-  const { text, lost, ...ways } = pageWords[language].front;
-  const items = WAYS.flatMap((way) => {
-    const href = links[way];
-    if (href === undefined) return [];
-    return [
-      html`<li><a href="${href}">${ways[way].name}<span class="quiet">${ways[way].text}</span></a></li>`,
-    ];
+function render(language: Language, links: Partial<Record<FrontLink, string>>): string {
+  const { text, lost, ...words } = pageWords[language].front;
+  const items = LINKS.map((link) => {
+    const { name, text: hint } = words[link];
+    return (
+      links[link] && html`<li><a href="${links[link]}">${name}<span class="quiet">${hint}</span></a></li>`
+    );
   });
   return framed(
     { language },
@@ -59,5 +59,4 @@ function render(language: Language, links: Partial<Record<Way, string>>): string
   );
 }
 
-const WAYS = ["console", "reference", "openapi", "health"] as const;
-type Way = (typeof WAYS)[number];
+const LINKS = ["console", "reference", "openapi", "health"] as const;

@@ -22,7 +22,7 @@ describe("the language of a page", () => {
     ["den, de-1996-x-y", "de"],
     [" , ;;q=1,\t;", "en"],
     ["__proto__,constructor", "en"],
-  ])("Accept-Language %j is answered in %s", (acceptLanguage, language) => {
+  ])("Accept-Language %j gives %s", (acceptLanguage, language) => {
     expect(languageOf({ acceptLanguage })).toBe(language);
   });
 
@@ -35,7 +35,7 @@ describe("the language of a page", () => {
     ["de;q=0", undefined, "en"],
     ["\u0000 \ufffd", undefined, "en"],
     ["JA-jp", "fr", "ja"],
-  ])("ui_locales %j goes before Accept-Language %j: %s", (uiLocales, acceptLanguage, language) => {
+  ])("ui_locales %j has priority over Accept-Language %j: %s", (uiLocales, acceptLanguage, language) => {
     expect(languageOf({ uiLocales, acceptLanguage })).toBe(language);
   });
 

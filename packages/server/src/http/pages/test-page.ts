@@ -1,13 +1,12 @@
-import { html } from "hono/html";
 import type { TestReport } from "../../contract/browser.ts";
 import type { IdpAnswer } from "../../contract/sign-on-reasons.ts";
-import { framed, type Reader } from "./frame.ts";
-import { type Html, inWords } from "./html.ts";
+import { framed, type PageReader } from "./frame.ts";
+import { type Html, html, inWords } from "./html.ts";
 
-/** The console speaks English, and so does this. */
-export const ADMINISTRATOR: Reader = { language: "en" };
+/** English, as the console is. */
+export const ADMINISTRATOR: PageReader = { language: "en" };
 
-/** The page that an administrator's test sign-on ends on. Values of the provider stand in it as text, and in no other way. */
+/** The page at the end of an administrator's test sign-on. The provider's values are escaped. */
 export function testPage(report: TestReport): string {
   const { profileName, reference, failure, answer, person, requirements, checks, timings } = report;
   return framed(ADMINISTRATOR, {
@@ -15,42 +14,41 @@ export function testPage(report: TestReport): string {
     isWide: true,
     body: html`<p class="quiet">Test sign-on · ${profileName}</p>
 ${verdict(failure)}
-${section("What the provider said", [...(answer ? answerFacts(answer) : []), ...person].map(fact))}
-${section("Requirements that only a sign-on can show", requirements.map(requirement))}
+${section("Answer of the provider", [...(answer ? answerFacts(answer) : []), ...person].map(fact))}
+${section("Requirements that only a sign-on can check", requirements.map(requirement))}
 ${section("Checks", checks.map(check))}
 ${section(
   "Time",
   Object.entries(timings).map(([step, ms]) => fact({ name: STEPS[step] ?? step, value: `${ms} ms` })),
 )}
-<p class="quiet reference">Reference <strong>${reference}</strong><br>Nobody was signed in: no customer, no code and no token were made.</p>`,
+<p class="quiet reference">Reference <strong>${reference}</strong><br>No customer, code or token was created.</p>`,
   });
 }
 
 const STEPS: Record<string, string> = {
   discovery: "Discovery document",
-  wait: "Waiting for a place",
+  wait: "Queue",
   token: "Token endpoint",
   identify: "Keys, ID token, UserInfo",
 };
 
 function verdict(failure: TestReport["failure"]): Html {
-  if (!failure)
-    return html`<h1>${mark(true)} The test came through</h1><p>This person would be signed in now.</p>`;
-  return html`<h1>${mark(false)} The test failed</h1><p>${inWords(failure.means)}</p><p>${inWords(failure.remedy)}</p><p><code>${failure.reason}</code></p>`;
+  if (!failure) return html`<h1>${mark(true)} Test passed</h1><p>This person would be signed in now.</p>`;
+  return html`<h1>${mark(false)} Test failed</h1><p>${inWords(failure.means)}</p><p>${inWords(failure.remedy)}</p><p><code>${failure.reason}</code></p>`;
 }
 
 const CALLS: Record<IdpAnswer["call"], string> = {
-  discovery: "its discovery document",
-  authorize: "the sign-in itself",
-  token: "its token endpoint",
-  userinfo: "its UserInfo endpoint",
+  discovery: "discovery document",
+  authorize: "authorization endpoint",
+  token: "token endpoint",
+  userinfo: "UserInfo endpoint",
 };
 
-/** By the names that the record has for them, which the reasons speak of. */
+/** Under the names that the record uses. */
 function answerFacts({ call, status, fault, error, error_description }: IdpAnswer): TestReport["person"] {
-  const said = { "HTTP status": status, Fault: fault?.replaceAll("_", " "), error, error_description };
-  const facts = Object.entries(said).map(([name, value]) => ({ name, value: String(value ?? "") }));
-  return [{ name: "At", value: CALLS[call] }, ...facts.filter(({ value }) => value !== "")];
+  const named = { "HTTP status": status, Fault: fault?.replaceAll("_", " "), error, error_description };
+  const facts = Object.entries(named).map(([name, value]) => ({ name, value: String(value ?? "") }));
+  return [{ name: "From", value: CALLS[call] }, ...facts.filter(({ value }) => value !== "")];
 }
 
 const section = (title: string, rows: Html[]): Html | string =>
@@ -59,7 +57,7 @@ const section = (title: string, rows: Html[]): Html | string =>
 const fact = ({ name, value }: { name: string; value: string }): Html =>
   html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
 
-const STATUS = { met: "met", not_met: "not met", unknown: "cannot be told yet" } as const;
+const STATUS = { met: "met", not_met: "not met", unknown: "not known yet" } as const;
 
 const requirement = ({ id, requirement: text, status, evidence }: TestReport["requirements"][number]): Html =>
   html`<div><dt>${mark(status === "unknown" ? undefined : status === "met")} ${id} ${STATUS[status]}</dt><dd>${text}<span class="quiet">${inWords(evidence)}</span></dd></div>`;
@@ -72,7 +70,7 @@ const side = (name: string, value: string | undefined): Html | string =>
     ? ""
     : html`<span class="side"><span class="quiet">${name}</span> <code>${value}</code></span>`;
 
-/** In words, too: not everybody sees the colour or the sign. */
+/** The label is for screen readers. */
 const mark = (passed: boolean | undefined): Html => {
   if (passed === undefined) return html`<span class="mark">?</span>`;
   return passed

@@ -1,6 +1,5 @@
-import { html } from "hono/html";
 import { type ProblemCode, problemEntry, problems } from "../../contract/problems.ts";
-import { type Html, inWords } from "../pages/html.ts";
+import { type Html, html, inWords } from "../pages/html.ts";
 import { byTag, type Document, type Parameter, type Placed, type Response } from "./document.ts";
 import { curlOf, type Example, exampleOf, needs, placeholderOf } from "./example.ts";
 import { members, typeOf } from "./shape.ts";

@@ -1,5 +1,4 @@
-import { html } from "hono/html";
-import { type Html, inWords } from "../pages/html.ts";
+import { type Html, html, inWords } from "../pages/html.ts";
 import { nameOf, type Shape } from "./document.ts";
 
 /** The members of a shape, one per line, nested members below. */

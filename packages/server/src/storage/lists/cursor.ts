@@ -1,26 +1,26 @@
 import { createHash } from "node:crypto";
-import type { Walk } from "./walk.ts";
+import type { IndexWalk } from "./walk.ts";
 
 /**
- * A cursor names the last row of a page by the values that its list is ordered by, so that it holds when the row is gone. It is
- * good for one list, one filter and one order. It is not signed: one that was made up leads to another place in the same
- * list, and to nothing else.
+ * A cursor names the last row of a page by the values that its list is ordered by, so it works also when the row is
+ * deleted. It is valid for one list, one filter and one order. It is not signed: a forged cursor leads to another place
+ * in the same list, and to nothing else.
  */
 export type Cursor = { offset: number; values: ReadonlyMap<string, Value> };
 type Value = string | number;
 
-/** What makes a list that one: its table, whose it is, how it is narrowed and ordered. */
+/** Identifies a list: its table, owner, filter and order. */
 export const fingerprint = (list: unknown): string =>
   createHash("sha256").update(JSON.stringify(list)).digest("base64url").slice(0, 8);
 
-/** The columns that tell the rows of a walk apart, each once. */
-export const columnsOf = ({ keys, fixed }: Walk): string[] => [
+/** The columns that distinguish the rows of a walk, each once. */
+export const columnsOf = ({ keys, fixed }: IndexWalk): string[] => [
   ...new Set(keys.slice(fixed).map(({ column }) => column)),
 ];
 
 export function writeCursor(
   of: string,
-  walk: Walk,
+  walk: IndexWalk,
   offset: number,
   row: Readonly<Record<string, unknown>>,
 ): string {
@@ -28,8 +28,8 @@ export function writeCursor(
   return Buffer.from(JSON.stringify([of, offset, ...values])).toString("base64url");
 }
 
-/** Nothing: not a cursor, or another list's. */
-export function readCursor(of: string, walk: Walk, text: string): Cursor | undefined {
+/** Undefined: not a cursor, or one of another list. */
+export function readCursor(of: string, walk: IndexWalk, text: string): Cursor | undefined {
   const parts = parse(text);
   if (!Array.isArray(parts) || parts[0] !== of) return undefined;
   const [, offset, ...values] = parts;
@@ -47,13 +47,13 @@ function parse(text: string): unknown {
   }
 }
 
-/** As many rows as no list has: a cursor that was made up shows no other figure. */
+/** More rows than a list can have: limits the offset that a forged cursor shows. */
 const MAX_OFFSET = 1e12;
 
 const isCount = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= MAX_OFFSET;
 
-/** Instants and the numbers of events are numbers, all else is text. NUL PostgreSQL cannot keep, so no row has it. */
+/** Times and the numbers of events are numbers, all else is text. PostgreSQL cannot store NUL, so no row has it. */
 const isValueOf = (column: string, value: unknown): boolean =>
   column.endsWith("_at") || column === "sequence"
     ? Number.isSafeInteger(value)

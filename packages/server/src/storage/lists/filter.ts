@@ -1,14 +1,18 @@
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { Condition, Operator } from "../../lib/condition.ts";
 import type { Storage } from "../storage.ts";
-import { BEGINNING, bytes, type Key, keySql, valueSql } from "./list-key.ts";
-import { keyOf, type List } from "./lists.ts";
+import { BEGINNING, bytes, type IndexKey, keySql, valueSql } from "./list-key.ts";
+import { keyOf, type ListDefinition } from "./lists.ts";
 
-/** A part of an index: the rows whose key is this, comes before or after it, or begins with it. */
-export type Range = { key: Key; operator: Exclude<Operator, "like"> | "begins"; value: string | number };
+/** A part of an index: the rows whose key equals the value, comes before or after it, or begins with it. */
+export type KeyRange = {
+  key: IndexKey;
+  operator: Exclude<Operator, "like"> | "begins";
+  value: string | number;
+};
 
-/** A condition as indexes see it, and as a row is checked for it. `isExact`: all rows in the ranges fulfil it. */
-export type Narrowing = { ranges: readonly Range[]; isExact: boolean; check: RawBuilder<SqlBool> };
+/** A condition as ranges of an index, and as a check of a row. `isExact`: all rows in the ranges fulfil it. */
+export type Narrowing = { ranges: readonly KeyRange[]; isExact: boolean; check: RawBuilder<SqlBool> };
 
 const COMPARISONS = {
   eq: sql`=`,
@@ -18,7 +22,7 @@ const COMPARISONS = {
   le: sql`<=`,
 } as const satisfies Record<Exclude<Operator, "like">, RawBuilder<unknown>>;
 
-export function toNarrowing(list: List, { field, operator, value }: Condition): Narrowing {
+export function toNarrowing(list: ListDefinition, { field, operator, value }: Condition): Narrowing {
   const key = keyOf(list, field);
   const column = sql.ref(key.column);
   if (operator === "like") {
@@ -26,13 +30,13 @@ export function toNarrowing(list: List, { field, operator, value }: Condition): 
     return { ...toLikeRanges(key, String(value)), check };
   }
   const check = sql<SqlBool>`${column} ${COMPARISONS[operator]} ${value}`;
-  const ranges: Range[] = [{ key, operator, value }];
+  const ranges: KeyRange[] = [{ key, operator, value }];
   if (key.form === "lower") ranges.push({ key: bytes(key.column), operator, value });
   return { ranges, isExact: key.form !== "beginning" || String(value).length < BEGINNING, check };
 }
 
-/** Up to its first `*` a pattern is a range of an index; what comes after that only the rows themselves can tell. */
-function toLikeRanges(key: Key, pattern: string): Omit<Narrowing, "check"> {
+/** Up to its first `*` a pattern is a range of an index. The rest of the pattern needs a check of each row. */
+function toLikeRanges(key: IndexKey, pattern: string): Omit<Narrowing, "check"> {
   const star = pattern.indexOf("*");
   if (star < 0) return { ranges: [{ key, operator: "eq", value: pattern }], isExact: true };
   const isExact = /^\**$/.test(pattern.slice(star));
@@ -40,15 +44,15 @@ function toLikeRanges(key: Key, pattern: string): Omit<Narrowing, "check"> {
   return { ranges: [{ key, operator: "begins", value: pattern.slice(0, star) }], isExact };
 }
 
-/** `*` stands for any text. What stands for something else in SQL stands for itself. */
+/** `*` matches any text. The wildcards of SQL match themselves. */
 const toPattern = (value: string): string => value.replaceAll(/[\\%_]/g, "\\$&").replaceAll(/\*+/g, "%");
 
 const LAST_CHARACTER = "\u{10FFFF}";
 
-/** `openAt`: without the bound at that end, because a cursor lies within the range and bounds it more closely. */
+/** `openAt`: leaves out the bound at that end, because a cursor lies within the range and is the closer bound. */
 export function rangeSql(
   engine: Storage["engine"],
-  { key, operator, value }: Range,
+  { key, operator, value }: KeyRange,
   openAt?: "start" | "end",
 ): RawBuilder<SqlBool>[] {
   const [at, bound] = [keySql(engine, key), valueSql(key, value)];

@@ -3,9 +3,9 @@ import type { Storage } from "../storage.ts";
 import { rangeSql } from "./filter.ts";
 import { isSame, keySql, valueSql } from "./list-key.ts";
 import type { Listed } from "./lists.ts";
-import type { Walk } from "./walk.ts";
+import type { IndexWalk } from "./walk.ts";
 
-/** The columns that say whose rows are meant. The store is always among them. */
+/** The columns that select the owner's rows. The store is always among them. */
 export type Owner = {
   store_id: string;
   realm_id?: string;
@@ -14,14 +14,14 @@ export type Owner = {
   purpose?: string;
 };
 
-/** What every statement about one list has in common. */
+/** The list that a statement reads. */
 export type View = { storage: Storage; table: Listed; of: Owner; isDescending: boolean };
 
-/** The values by which a row lies in a walk, by column. */
-export type Position = ReadonlyMap<string, string | number>;
+/** A row's values of the columns of a walk. */
+export type IndexPosition = ReadonlyMap<string, string | number>;
 
-/** The rows of a walk, from a position on if there is one, but for its checks. */
-export function rowsSql({ storage, of, table, isDescending }: View, walk: Walk, after?: Position) {
+/** The rows of a walk, behind a position if there is one. Leaves out the walk's checks. */
+export function rowsSql({ storage, of, table, isDescending }: View, walk: IndexWalk, after?: IndexPosition) {
   const { engine } = storage;
   const openAt = after && (isDescending ? "end" : "start");
   const free = walk.keys[walk.fixed];
@@ -36,19 +36,22 @@ export function rowsSql({ storage, of, table, isDescending }: View, walk: Walk, 
   return sql`from ${sql.table(table)} where ${allOf(conditions)}`;
 }
 
-/** Nothing, where every key of the index has a given value: that is one row at most. */
-export function orderSql({ storage, isDescending }: Omit<View, "of" | "table">, { keys, fixed }: Walk) {
+/** Empty where every key of the index has a given value: then there is one row at most. */
+export function orderSql({ storage, isDescending }: Omit<View, "of" | "table">, { keys, fixed }: IndexWalk) {
   const free = keys.slice(fixed).map((key) => {
     return sql`${keySql(storage.engine, key)} ${isDescending ? sql`desc` : sql`asc`}`;
   });
   return free.length === 0 ? sql`` : sql`order by ${sql.join(free)}`;
 }
 
-/** One comparison of all keys together: only so can an index begin right behind the row, however many are equal to it. */
+/**
+ * One comparison of all keys together: only then does the scan begin right behind the row, however many rows have an
+ * equal first key.
+ */
 export function isAfter(
   { storage, isDescending }: Omit<View, "of" | "table">,
-  { keys, fixed }: Walk,
-  position: Position,
+  { keys, fixed }: IndexWalk,
+  position: IndexPosition,
 ): RawBuilder<SqlBool> {
   const free = keys.slice(fixed);
   const here = sql.join(free.map((key) => keySql(storage.engine, key)));
@@ -57,8 +60,9 @@ export function isAfter(
 }
 
 /**
- * True in each row that a scan comes to this long after its first one. A row of a scan may cost a tenth of a millisecond (a pattern of
- * 255 letters on a name of 255), so a slice is bounded by time as well as by rows. A subquery that depends on no row runs once.
+ * True in each row that a scan reaches `withinMs` after its first row. A row may cost a tenth of a millisecond (a
+ * pattern of 255 letters on a name of 255), so a slice is bounded by time as well as by rows. The subquery depends on
+ * no row, so it runs once.
  */
 export function isLateSql(engine: Storage["engine"], withinMs: number): RawBuilder<SqlBool> {
   if (engine === "sqlite") return sql`monotonic_ms() > (select monotonic_ms()) + ${withinMs}`;

@@ -1,34 +1,34 @@
 import type { Sort } from "../../lib/condition.ts";
 import type { Tables } from "../tables.ts";
-import { beginning, bytes, type Key, lower, plain } from "./list-key.ts";
+import { beginning, bytes, type IndexKey, lower, plain } from "./list-key.ts";
 
-/** An index whose first columns are the owner's. `partial`: only rows that have something in its first key are in it. */
-export type ListIndex = { keys: readonly Key[]; partial?: true };
+/** An index behind the owner's columns. `partial`: it has only the rows whose first key is not null. */
+export type ListIndex = { keys: readonly IndexKey[]; partial?: true };
 
-export type List = {
-  /** Where each field is found that a list may be narrowed or ordered by. */
-  fields: Readonly<Record<string, Key>>;
-  /** Those that find fewest rows first. Each ends with the id, or what else no two rows have in common. */
+export type ListDefinition = {
+  /** The columns of the fields that a list may be filtered or ordered by. */
+  fields: Readonly<Record<string, IndexKey>>;
+  /** Indexes that find fewest rows come first. Each ends with the id, or another unique column. */
   indexes: readonly ListIndex[];
-  /** Unless it is asked for in another. */
+  /** The order without a `sort`. */
   order: Sort;
 };
 
 const sequence = plain("sequence");
 const [id, createdAt, startedAt] = [plain("id"), plain("created_at"), plain("started_at")];
 
-const byAge: List = {
+const byAge: ListDefinition = {
   fields: { created_at: createdAt },
   indexes: [{ keys: [createdAt, id] }],
   order: { field: "created_at", descending: false },
 };
 
-/** What lists are read by. Every index here was made by a migration, under the owner's columns. */
+/** The indexes that lists are read by. A migration has created each, behind the owner's columns. */
 export const LISTS = {
   application_keys: {
     ...byAge,
     fields: { ...byAge.fields, client_id: plain("client_id") },
-    // Of all stores' keys only one has a client id: its column's own unique index finds it.
+    // A client id is unique among all stores: its column's own index finds it.
     indexes: [...byAge.indexes, { keys: [plain("client_id")] }],
   },
   authentication_realms: byAge,
@@ -36,7 +36,7 @@ export const LISTS = {
   customer_tokens: byAge,
   members: byAge,
   integrations: byAge,
-  // An integration has one for each event, so that no two have the same number.
+  // An integration has one delivery for each event, so `sequence` is unique.
   integration_deliveries: {
     fields: { sequence, status: plain("status"), type: plain("type") },
     indexes: [
@@ -88,12 +88,12 @@ export const LISTS = {
     ],
     order: { field: "started_at", descending: true },
   },
-} as const satisfies Partial<Record<keyof Tables, List>>;
+} as const satisfies Partial<Record<keyof Tables, ListDefinition>>;
 
 export type Listed = keyof typeof LISTS;
 
-/** A field that is not there is a slip of ours: the contract lets through only the fields that it names. */
-export function keyOf({ fields }: List, field: string): Key {
+/** Throws for a field that the contract has and the list lacks. */
+export function keyOf({ fields }: ListDefinition, field: string): IndexKey {
   const key = Object.hasOwn(fields, field) ? fields[field] : undefined;
   if (!key) throw new Error(`there is no column for the field ${field}`);
   return key;

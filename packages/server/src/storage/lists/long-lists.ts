@@ -1,8 +1,8 @@
 import { createMemo } from "../../lib/memo.ts";
 
 /**
- * Lists that were found to have more rows than are counted. For a minute the next page is not counted again: who walks a list, or
- * orders it otherwise, asks for many pages, and each would step along as many index entries to learn the same.
+ * Lists that have more rows than are counted. For a minute their next pages are not counted again: a caller that pages
+ * through a list reads many pages, and each would step along ROWS_COUNTED index entries for the same result.
  */
 export type LongLists = { has(list: string): boolean; add(list: string): void };
 

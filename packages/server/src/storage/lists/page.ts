@@ -14,19 +14,19 @@ import type { Storage } from "../storage.ts";
 import type { Tables } from "../tables.ts";
 import { type Cursor, fingerprint, readCursor, writeCursor } from "./cursor.ts";
 import { toNarrowing } from "./filter.ts";
-import { type Owner, orderSql, type Position, rowsSql, type View } from "./list-sql.ts";
-import { LISTS, type List, type Listed } from "./lists.ts";
+import { type IndexPosition, type Owner, orderSql, rowsSql, type View } from "./list-sql.ts";
+import { LISTS, type ListDefinition, type Listed } from "./lists.ts";
 import { inOrderOf, search } from "./search.ts";
-import { findRoute, type Walk } from "./walk.ts";
+import { findRoute, type IndexWalk } from "./walk.ts";
 
-type Narrowed = {
+type ListOptions = {
   conditions?: readonly Condition[] | undefined;
   sort?: Sort | undefined;
-  /** What else must be true of a row. It is no part of what a cursor is bound to. */
+  /** A further condition. A cursor is not bound to it. */
   only?: RawBuilder<SqlBool>;
 };
 
-/** A list that cannot be read as it was asked for. */
+/** A list that cannot be read with this filter or cursor. */
 export class ListRefused extends Error {
   readonly reason: "cursor_unfit" | "filter_too_wide";
   constructor(reason: ListRefused["reason"]) {
@@ -36,36 +36,36 @@ export class ListRefused extends Error {
 }
 
 type PageOf<T extends Listed> = { rows: Tables[T][]; place: Place };
-type Row = Record<string, unknown>;
-/** `nameOf`: what its cursors are bound to, worked out only where there is one. */
-type Asked = {
+type ListRow = Record<string, unknown>;
+/** `nameOf`: the fingerprint that cursors are bound to, computed only where there is a cursor. */
+type PageRequest = {
   page: Page;
   nameOf(): string;
   conditions: readonly Condition[];
-  walk: Walk;
+  walk: IndexWalk;
   after: Cursor | undefined;
 };
 
-/** One page of a store's rows. What it costs does not grow with the list, or it is refused. */
+/** One page of a store's rows. Its cost does not grow with the list; a page that would cost more is refused. */
 export async function readPage<T extends Listed>(
   storage: Storage,
   table: T,
   of: Owner,
   page: Page,
-  { conditions = [], sort, only }: Narrowed = {},
+  { conditions = [], sort, only }: ListOptions = {},
 ): Promise<PageOf<T>> {
-  const list: List = LISTS[table];
+  const list: ListDefinition = LISTS[table];
   const narrowings = conditions.map((condition) => toNarrowing(list, condition));
   if (only) narrowings.push({ ranges: [], isExact: false, check: only });
   const { inOrder, byFilter } = findRoute(list, narrowings, sort);
-  // What is narrowed by how a text begins comes in the order of that text, which people read from its beginning.
+  // A list that is filtered by the beginning of a text comes in the order of the text.
   const isByText = inOrder.keys[inOrder.fixed]?.form !== "plain" && inOrder.fixed < inOrder.keys.length;
   const isDescending = sort ? sort.descending : list.order.descending && !isByText;
   const view: View = { storage, table, of, isDescending };
   const nameOf = () => fingerprint([table, of, inOrder.keys, isDescending, conditions]);
   const after = page.after === undefined ? undefined : readCursor(nameOf(), inOrder, page.after);
   if (page.after !== undefined && !after) throw new ListRefused("cursor_unfit");
-  const asked: Asked = { page, nameOf, conditions, walk: inOrder, after };
+  const asked: PageRequest = { page, nameOf, conditions, walk: inOrder, after };
   if (inOrder.checks.length === 0) return (await readIndexed(view, asked)) as PageOf<T>;
   const read =
     (byFilter && (await readFiltered(view, asked, byFilter))) ??
@@ -73,31 +73,36 @@ export async function readPage<T extends Listed>(
   return read as PageOf<T>;
 }
 
-/** A row counts several times where patterns are long, so that one request costs half a second at most. */
+/** Fewer rows where patterns are long, so that one request costs half a second at most. */
 function rowsWithin(most: number, conditions: readonly Condition[]): number {
   const patterns = conditions.filter(({ operator }) => operator === "like");
   const length = patterns.reduce((sum, { value }) => sum + String(value).length, 0);
   return Math.ceil(most / Math.max(1, Math.ceil(length / PATTERN_LENGTH)));
 }
 
-type Read = { rows: Row[]; place: Place };
+type RowsAndPlace = { rows: ListRow[]; place: Place };
 
-type Part = { limit: number; offset: number };
+type RowRange = { limit: number; offset: number };
 
-const partSql = (view: View, walk: Walk, { limit, offset }: Part, after?: Position) => sql<Row>`
+const partSql = (
+  view: View,
+  walk: IndexWalk,
+  { limit, offset }: RowRange,
+  after?: IndexPosition,
+) => sql<ListRow>`
   select * ${rowsSql(view, walk, after)} ${orderSql(view, walk)} limit ${atMost(limit)} offset ${offset}`;
 
-const wholeLists = new Map<string, Statement<Owner & Part, Row>>();
+const wholeLists = new Map<string, Statement<Owner & RowRange, ListRow>>();
 
-/** A list that is not narrowed, as a statement: what it says depends on these alone. */
-function wholeList(view: View, walk: Walk): Statement<Owner & Part, Row> {
+/** A list without a filter, as a statement: its text depends on the parts of `name` alone. */
+function wholeList(view: View, walk: IndexWalk): Statement<Owner & RowRange, ListRow> {
   const { storage, table, of, isDescending } = view;
   const owner = Object.keys(of);
   const name = [storage.engine, table, isDescending, walk.keys.map(({ column }) => column), owner].join(" ");
   const known = wholeLists.get(name);
   if (known) return known;
   const made = statement(
-    (_, places: Owner & Part) => {
+    (_, places: Owner & RowRange) => {
       const ofPlaces = Object.fromEntries(owner.map((column) => [column, places[column as keyof Owner]]));
       return partSql({ ...view, of: ofPlaces as Owner }, walk, places);
     },
@@ -107,11 +112,11 @@ function wholeList(view: View, walk: Walk): Statement<Owner & Part, Row> {
   return made;
 }
 
-/** An index has the rows, and no others, in order. */
-async function readIndexed(view: View, asked: Asked): Promise<Read> {
+/** The index has exactly these rows, in order. */
+async function readIndexed(view: View, asked: PageRequest): Promise<RowsAndPlace> {
   const { page, walk, after } = asked;
   const offset = after ? 0 : page.offset;
-  const part: Part = { limit: page.limit + 1, offset };
+  const part: RowRange = { limit: page.limit + 1, offset };
   const { db } = view.storage;
   const rows =
     after || walk.ranges.length > 0
@@ -131,10 +136,10 @@ async function readIndexed(view: View, asked: Asked): Promise<Read> {
   };
 }
 
-/** So many are counted, and no more. */
-async function countIndexed(view: View, { walk, conditions }: Asked): Promise<number> {
+/** Counts ROWS_COUNTED rows at the most. */
+async function countIndexed(view: View, { walk, conditions }: PageRequest): Promise<number> {
   const { db, longLists } = view.storage;
-  // However it is ordered, a list is as long.
+  // The length does not depend on the order.
   const list = JSON.stringify([view.table, view.of, conditions]);
   if (longLists.has(list)) return ROWS_COUNTED;
   const some = sql`select 1 ${rowsSql(view, walk)} limit ${atMost(ROWS_COUNTED)}`;
@@ -146,8 +151,12 @@ async function countIndexed(view: View, { walk, conditions }: Asked): Promise<nu
   return total;
 }
 
-/** All that one of the conditions leaves are few enough to be put in order here. Nothing: they are not. */
-async function readFiltered(view: View, asked: Asked, byFilter: Walk): Promise<Read | undefined> {
+/** Reads all rows that one of the conditions leaves, and sorts them here. Undefined: there are too many. */
+async function readFiltered(
+  view: View,
+  asked: PageRequest,
+  byFilter: IndexWalk,
+): Promise<RowsAndPlace | undefined> {
   const { page, after, walk } = asked;
   const inOrder = { walk, after: after?.values };
   const most = rowsWithin(ROWS_COUNTED, asked.conditions);
@@ -160,8 +169,8 @@ async function readFiltered(view: View, asked: Asked, byFilter: Walk): Promise<R
   return { rows: await fetchRows(view, these.slice(0, page.limit)), place };
 }
 
-/** The rows come in order, and are looked at one by one until the page is full and enough were counted. */
-async function readSearched(view: View, asked: Asked, most: number): Promise<Read> {
+/** Reads the rows in order, and checks one by one until the page is full and ROWS_COUNTED were checked. */
+async function readSearched(view: View, asked: PageRequest, most: number): Promise<RowsAndPlace> {
   const { page, walk, after } = asked;
   const offset = after ? 0 : page.offset;
   const wanted = offset + page.limit + 1;
@@ -171,7 +180,8 @@ async function readSearched(view: View, asked: Asked, most: number): Promise<Rea
     isEnough: (rows, lookedAt) => rows >= wanted && lookedAt >= ROWS_COUNTED,
   });
   const these = found.slice(offset, wanted).map(({ row }) => row);
-  // A walk that has begun goes on, with a page that has few rows or none; a first page without any says what to ask instead.
+  // After a cursor the page may have few rows or none; an empty first page is refused, and the refusal names a better
+  // filter.
   if (!isEnd && these.length === 0 && !after) throw new ListRefused("filter_too_wide");
   const shown = these.slice(0, page.limit);
   const place = placeOf(asked, these);
@@ -186,8 +196,8 @@ async function readSearched(view: View, asked: Asked, most: number): Promise<Rea
   };
 }
 
-/** `rows`: those of the page, and the one after it if there is one. */
-function placeOf(asked: Asked, rows: readonly Row[]): Place {
+/** `rows`: the rows of the page, and the row after it if there is one. */
+function placeOf(asked: PageRequest, rows: readonly ListRow[]): Place {
   const { page, after } = asked;
   const offset = after?.offset ?? page.offset;
   const last = rows.length > page.limit ? rows[page.limit - 1] : undefined;
@@ -195,19 +205,23 @@ function placeOf(asked: Asked, rows: readonly Row[]): Place {
   return { offset, total: offset + rows.length, isAtLeast: false, next };
 }
 
-const nextOf = ({ nameOf, walk }: Asked, offset: number, last: Row): NonNullable<Place["next"]> => ({
+const nextOf = (
+  { nameOf, walk }: PageRequest,
+  offset: number,
+  last: ListRow,
+): NonNullable<Place["next"]> => ({
   after: writeCursor(nameOf(), walk, offset, last),
   offset,
 });
 
-/** Those that were deleted meanwhile are left out. */
-async function fetchRows({ storage, table, of }: View, found: readonly Row[]): Promise<Row[]> {
+/** Leaves out rows that were deleted meanwhile. */
+async function fetchRows({ storage, table, of }: View, found: readonly ListRow[]): Promise<ListRow[]> {
   if (found.length === 0) return [];
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<ListRow>`
     select * from ${sql.table(table)}
     where store_id = ${of.store_id} and id in (${sql.join(found.map(({ id }) => id))})`.execute(storage.db);
   const byId = new Map(rows.map((row) => [row.id, row]));
-  return found.flatMap(({ id }): Row[] => {
+  return found.flatMap(({ id }): ListRow[] => {
     const row = byId.get(id);
     return row ? [row] : [];
   });

@@ -2,42 +2,46 @@ import { type RawBuilder, sql } from "kysely";
 import { atMost } from "../at-most.ts";
 import { columnsOf } from "./cursor.ts";
 import { keySql } from "./list-key.ts";
-import { allOf, isAfter, isLateSql, orderSql, type Position, rowsSql, type View } from "./list-sql.ts";
-import type { Walk } from "./walk.ts";
+import { allOf, type IndexPosition, isAfter, isLateSql, orderSql, rowsSql, type View } from "./list-sql.ts";
+import type { IndexWalk } from "./walk.ts";
 
-/** The rows that a slice looks at, at most, and for how long. SQLite holds the event loop during a statement. */
+/** The most rows of a slice, and its time. SQLite holds the event loop during a statement. */
 const SLICE = { rows: { sqlite: 500, postgres: 5000 }, withinMs: 5 };
-/** Most searches end with their first slice, which waits for no turn. A hundred requests at once have a hundred first slices. */
+/**
+ * Most searches end with their first slice, which waits for no turn. A hundred requests at once run a hundred first
+ * slices.
+ */
 const FIRST_SLICE = { rows: 200, withinMs: 1 };
 
 const LEAST_ROWS = 20;
 
-type Row = Record<string, string | number | null>;
-/** A row that fulfils all conditions, with the columns that it is ordered by. */
-type Found = { row: Row; order: (string | number)[]; isAfter: boolean };
-type Search = {
+type ScannedRow = Record<string, string | number | null>;
+/** A row that meets all conditions, with the columns of its order. */
+type FoundRow = { row: ScannedRow; order: (string | number)[]; isAfter: boolean };
+type ScanOptions = {
   /** Where to begin. */
-  from?: Position | undefined;
+  from?: IndexPosition | undefined;
   most: number;
-  /** Found enough: the rest need not be looked at. */
+  /** FoundRow enough: the rest need not be looked at. */
   isEnough?(found: number, lookedAt: number): boolean;
-  /** What else to say of each row that is found: the keys of another order, and whether it comes after a position in that. */
-  inOrder?: { walk: Walk; after: Position | undefined };
+  /** Adds to each row the keys of another order, and whether the row comes after a position in that order. */
+  inOrder?: { walk: IndexWalk; after: IndexPosition | undefined };
 };
 
 /**
- * Looks at the rows of a walk one by one, in slices, and yields to other requests between two. Of a store's searches one at a time has
- * its next slice: fifty at once would each have theirs before another store is served. `last`: the row it has come to.
+ * Checks the rows of a walk one by one, in slices, and yields to other requests between two slices. The searches of one
+ * store take turns: otherwise fifty searches of a store would each run a slice before another store is served. `last`:
+ * the last row checked.
  */
 export async function search(
   view: View,
-  walk: Walk,
-  { from, most, isEnough = () => false, inOrder }: Search,
-): Promise<{ found: Found[]; isEnd: boolean; last: Row }> {
+  walk: IndexWalk,
+  { from, most, isEnough = () => false, inOrder }: ScanOptions,
+): Promise<{ found: FoundRow[]; isEnd: boolean; last: ScannedRow }> {
   const { db, engine } = view.storage;
   const columns = columnsOf(walk);
   const orderKeys = inOrder?.walk.keys ?? [];
-  // The id is what the rest of a row is fetched by.
+  // `fetchRows` finds the rest of a row by its id.
   const named = new Set([...columns, "id", ...(inOrder ? columnsOf(inOrder.walk) : [])]);
   const selected: RawBuilder<unknown>[] = [
     ...[...named].map((column) => sql.ref(column)),
@@ -47,7 +51,7 @@ export async function search(
       : []),
   ];
   const { searches } = view.storage;
-  const found: Found[] = [];
+  const found: FoundRow[] = [];
   let position = from;
   let size = FIRST_SLICE.rows;
   for (let lookedAt = 0; ; ) {
@@ -55,15 +59,15 @@ export async function search(
     const limit = Math.min(size, most - lookedAt);
     const isLate = isLateSql(engine, isFirst ? FIRST_SLICE.withinMs : SLICE.withinMs);
     const isFound = sql`case when ${isLate} then null when ${allOf(walk.checks)} then 1 else 0 end as is_found`;
-    const slice = sql<Row>`
+    const slice = sql<ScannedRow>`
       select ${sql.join([isFound, ...selected])} ${rowsSql(view, walk, position)} ${orderSql(view, walk)} limit ${atMost(limit)}`;
     const read = () => slice.execute(db);
     const { rows: come } = await (isFirst ? read() : searches.slice(view.of.store_id, read));
-    // Rows that the slice came to when its time was over were not looked at: the next slice begins with them.
+    // Rows that the slice reached after its time were not checked: the next slice begins with them.
     const late = come.findIndex((row) => row.is_found === null);
     const rows = late < 0 ? come : come.slice(0, late);
     if (late === 0) throw new Error("a slice ended before its first row");
-    // Rows that come too late are sent all the same.
+    // The database returns also the rows that it reached too late.
     size = late < 0 ? Math.min(4 * size, SLICE.rows[engine]) : Math.max(2 * rows.length, LEAST_ROWS);
     for (const row of rows) {
       if (row.is_found !== 1) continue;
@@ -74,14 +78,14 @@ export async function search(
     const last = rows.at(-1) ?? {};
     if (come.length < limit && late < 0) return { found, isEnd: true, last };
     if (lookedAt >= most || isEnough(found.length, lookedAt)) return { found, isEnd: false, last };
-    // After the first slice: one that goes on already is not broken off.
+    // After the first slice only: a search that goes on is not ended.
     if (isFirst) searches.refuseCrowd(view.of.store_id);
     position = new Map(columns.map((column) => [column, last[column] as string | number]));
   }
 }
 
-/** Sorts what was found along another index. */
-export function inOrderOf(found: readonly Found[], isDescending: boolean): Found[] {
+/** Sorts rows that were found along another index. */
+export function inOrderOf(found: readonly FoundRow[], isDescending: boolean): FoundRow[] {
   const turn = isDescending ? -1 : 1;
   return found.toSorted((a, b) => {
     const at = a.order.findIndex((value, place) => value !== b.order[place]);
@@ -90,8 +94,8 @@ export function inOrderOf(found: readonly Found[], isDescending: boolean): Found
 }
 
 /**
- * Texts are compared here by their 16-bit units, in an index by their bytes. The two differ where a character has two units
- * (U+D800 to U+DFFF), which come before U+E000 and should come after U+FFFF: so the two ranges are swapped.
+ * JavaScript compares texts by their 16-bit units, an index by their bytes. The two differ for characters with two
+ * units (U+D800 to U+DFFF), which come before U+E000 and should come after U+FFFF: so this swaps the two ranges.
  */
 const inByteOrder = (value: string | number): string | number =>
   typeof value === "number"

@@ -1,26 +1,30 @@
 import { setImmediate } from "node:timers/promises";
 import { createTurns, createTurnsOf, type Turns } from "../../lib/turns.ts";
-import { CROWDED, type Storage } from "../storage.ts";
+import { CROWDED } from "../failures.ts";
 
 /**
- * Scans without an index run one at a time per store. A store with fifty of them costs other stores no more than a store with one.
+ * Scans without an index run one at a time per store. A store with fifty of them costs other stores no more than a
+ * store with one.
  */
 export type Searches = {
   inTurn<T>(storeId: string, work: () => Promise<T>): Promise<T>;
   /**
-   * One slice of a scan, in its store's turn. SQLite holds the event loop during a statement, so there a slice also waits for those of
-   * other stores: requests come in between two slices, however many stores search.
+   * One slice of a scan, in its store's turn. With `isOneAtATime` a slice also waits for the slices of other stores.
    */
   slice<T>(storeId: string, read: () => Promise<T>): Promise<T>;
-  /** Throws where so many of the store's are under way that one more would be answered when nobody waits for it any more. */
+  /**
+   * Throws where so many of the store's scans are under way that another would be answered after its caller has given
+   * up.
+   */
   refuseCrowd(storeId: string): void;
 };
 
 const MOST_AT_ONCE = 20;
 
-export function createSearches(engine: Storage["engine"]): Searches {
+/** `isOneAtATime`: for SQLite, which holds the event loop during a statement. Requests come in between two slices. */
+export function createSearches({ isOneAtATime }: { isOneAtATime: boolean }): Searches {
   const { inTurn, count } = createTurnsOf();
-  const amongStores: Turns = engine === "sqlite" ? createTurns(1) : (work) => work();
+  const amongStores: Turns = isOneAtATime ? createTurns(1) : (work) => work();
   return {
     inTurn,
     slice: (storeId, read) => inTurn(storeId, () => amongStores(() => setImmediate().then(read))),

@@ -1,35 +1,39 @@
 import type { RawBuilder, SqlBool } from "kysely";
 import type { Sort } from "../../lib/condition.ts";
-import type { Narrowing, Range } from "./filter.ts";
-import { isSame, type Key } from "./list-key.ts";
-import { keyOf, type List, type ListIndex } from "./lists.ts";
+import type { KeyRange, Narrowing } from "./filter.ts";
+import { type IndexKey, isSame } from "./list-key.ts";
+import { keyOf, type ListDefinition, type ListIndex } from "./lists.ts";
 
-/** A way along an index: the part of it that the conditions leave, and what of them each row must be checked for. */
-export type Walk = {
-  keys: readonly Key[];
-  /** How many of the keys have one value only; the rows come in the order of the others. */
+/** A scan of an index: the range that the conditions leave, and the conditions that each row must be checked for. */
+export type IndexWalk = {
+  keys: readonly IndexKey[];
+  /** The number of first keys with one value only; the rows come in the order of the other keys. */
   fixed: number;
-  ranges: readonly Range[];
-  /** The index has no other rows than those with something in this column, and must be told that no others are meant. */
+  ranges: readonly KeyRange[];
+  /** A partial index has only rows in which this column is not null, so the query must have that condition. */
   present: string | undefined;
   checks: readonly RawBuilder<SqlBool>[];
 };
 
-type Route = {
+type ListRoute = {
   /** Reads the rows in the order of the list. */
-  inOrder: Walk;
+  inOrder: IndexWalk;
   /** Reads fewer rows, in another order. */
-  byFilter: Walk | undefined;
+  byFilter: IndexWalk | undefined;
 };
 
 /**
- * Which indexes a list is read along. Nothing of it depends on what the database knows about the rows, so that a page and the
- * one after it go the same way. Without `sort` the order is that of the index that leaves least to check.
+ * The indexes that a list is read along. They do not depend on statistics of the database, so a page and the next one
+ * use the same index. Without `sort` the order is that of the index that leaves fewest checks.
  */
-export function findRoute(list: List, narrowings: readonly Narrowing[], sort: Sort | undefined): Route {
+export function findRoute(
+  list: ListDefinition,
+  narrowings: readonly Narrowing[],
+  sort: Sort | undefined,
+): ListRoute {
   const walks = list.indexes.flatMap((index) => walkAlong(index, narrowings));
-  const isIn = (walk: Walk, { field }: Sort) => comesInOrder(walk, keyOf(list, field));
-  const leastChecks = (these: readonly Walk[]): Walk | undefined =>
+  const isIn = (walk: IndexWalk, { field }: Sort) => comesInOrder(walk, keyOf(list, field));
+  const leastChecks = (these: readonly IndexWalk[]): IndexWalk | undefined =>
     these.toSorted(
       (a, b) => a.checks.length - b.checks.length || Number(b.fixed > 0) - Number(a.fixed > 0),
     )[0];
@@ -41,14 +45,14 @@ export function findRoute(list: List, narrowings: readonly Narrowing[], sort: So
   return { inOrder, byFilter: isSlow ? leastChecks(others) : undefined };
 }
 
-function walkAlong({ keys, partial }: ListIndex, narrowings: readonly Narrowing[]): Walk[] {
+function walkAlong({ keys, partial }: ListIndex, narrowings: readonly Narrowing[]): IndexWalk[] {
   const ranges = narrowings.flatMap((narrowing) => narrowing.ranges);
-  const on = (key: Key | undefined) => ranges.filter((range) => key && isSame(range.key, key));
+  const on = (key: IndexKey | undefined) => ranges.filter((range) => key && isSame(range.key, key));
   const free = keys.findIndex((key) => !on(key).some(({ operator }) => operator === "eq"));
   const fixed = free < 0 ? keys.length : free;
   if (partial && fixed === 0) return [];
-  // Where one value is asked for, other bounds of the same key are checked: SQLite may go by them instead, and then has to sort.
-  const only = (key: Key) =>
+  // With one value for a key, other bounds of the key are checks: SQLite might use them instead, and then has to sort.
+  const only = (key: IndexKey) =>
     on(key)
       .filter(({ operator }) => operator === "eq")
       .slice(0, 1);
@@ -59,5 +63,5 @@ function walkAlong({ keys, partial }: ListIndex, narrowings: readonly Narrowing[
   return [{ keys, fixed, ranges: used, present: partial && keys[0]?.column, checks }];
 }
 
-const comesInOrder = ({ keys, fixed }: Walk, key: Key): boolean =>
+const comesInOrder = ({ keys, fixed }: IndexWalk, key: IndexKey): boolean =>
   keys.slice(0, fixed + 1).some((one) => isSame(one, key));

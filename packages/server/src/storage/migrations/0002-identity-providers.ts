@@ -19,7 +19,7 @@ export const identityProviders: Migration = {
       .addUniqueConstraint("authentication_realms_in_store", ["store_id", "id"])
       .execute();
 
-    // No cascade from the realm: one that is in use cannot be deleted, whoever tries.
+    // No cascade from the realm: a realm that is in use cannot be deleted.
     await trx.schema
       .createTable("customer_authentication_settings")
       .addColumn("store_id", "text", (c) => c.primaryKey().references("stores.id").onDelete("cascade"))

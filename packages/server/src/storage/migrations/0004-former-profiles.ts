@@ -4,12 +4,13 @@ export const formerProfiles: Migration = {
   version: 4,
   name: "former profiles",
   async up(trx) {
-    // The ids of deleted profiles whose identities count as this one's: an adoption writes one row, not a hundred thousand.
+    // The ids of deleted profiles whose identities count as this one's: an adoption writes one row, not a hundred
+    // thousand.
     await trx.schema
       .alterTable("oidc_profiles")
       .addColumn("former_profile_ids", "text", (c) => c.notNull().defaultTo("[]"))
       .execute();
-    // What a deleted profile had taken over itself, for whoever takes over that one.
+    // The profiles that a deleted profile had taken over, for the profile that takes over the deleted one.
     await trx.schema
       .createTable("deleted_profiles")
       .addColumn("id", "text", (c) => c.primaryKey())

@@ -3,15 +3,16 @@ import type { Migration } from "../migration.ts";
 import type { Storage } from "../storage.ts";
 
 /**
- * An index for every filter and every order of the lists, each ending with what orders rows that are otherwise equal, so that
- * a page is read from its index without a sort. What only had the first columns of one of these goes: code of the release before
- * finds the same columns in front of the longer one.
+ * An index for every filter and every order of the lists, each ending with what orders rows that are otherwise equal,
+ * so that a page is read from its index without a sort. What only had the first columns of one of these goes: code of
+ * the release before finds the same columns in front of the longer one.
  */
 export const lists: Migration = {
   version: 8,
   name: "lists",
   async up(trx, engine) {
-    // SQLite compares several columns at once only along an index of columns, so here the lower case is one, though not stored.
+    // SQLite compares several columns at once only along an index of columns, so here the lower case is one, though not
+    // stored.
     if (engine === "sqlite")
       await sql`alter table customers add column name_key text generated always as (lower(name)) virtual`.execute(
         trx,
@@ -21,7 +22,7 @@ export const lists: Migration = {
       const only = where ? ` where ${where}` : "";
       await sql.raw(`create index ${name} on ${table} (${columns})${only}`).execute(trx);
     }
-    // On PostgreSQL nobody reads a table from then on until the migration ends: so at its very end.
+    // On PostgreSQL this locks the table against reads until the migration ends, so it comes last.
     for (const { instead } of indexes) if (instead) await trx.schema.dropIndex(instead).execute();
   },
 };
@@ -29,11 +30,12 @@ export const lists: Migration = {
 type Index = { name: string; table: string; columns: string; where?: string; instead?: string };
 
 /**
- * PostgreSQL holds up writes to a table from the first of its indexes until the migration ends: so what takes longest and holds
- * up nobody comes first, since records of sign-ons wait in memory, and what a sign-on waits for comes last.
+ * PostgreSQL holds up writes to a table from the first of its indexes until the migration ends: so what takes longest
+ * and holds up nobody comes first, since records of sign-ons wait in memory, and what a sign-on waits for comes last.
  */
 function indexesOf(engine: Storage["engine"]): Index[] {
-  // A prefix is a range only where text is compared byte by byte, which PostgreSQL does in this collation and SQLite always.
+  // A prefix is a range only where text is compared byte by byte, which PostgreSQL does in this collation and SQLite
+  // always.
   const nameKey = engine === "postgres" ? '(lower(name) collate "C")' : "name_key";
   const bytes = engine === "postgres" ? ' collate "C"' : "";
   return [

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Migration } from "../migration.ts";
 import type { Storage, Trx } from "../storage.ts";
 
-/** What grows with a store is no longer summed up, nor searched through: totals, and indexes for what was found without. */
+/** Totals instead of sums over all rows of a store, and indexes instead of scans. */
 export const runningTotals: Migration = {
   version: 9,
   name: "running totals",
@@ -13,8 +13,9 @@ export const runningTotals: Migration = {
 };
 
 /**
- * What a store's keys have reserved together, kept in the store's row by the database itself: the release before changes
- * keys without knowing the column. The triggers are there before the sum is taken, so that no change falls between.
+ * What a store's keys have reserved together, kept in the store's row by the database itself: the release before
+ * changes keys without knowing the column. The triggers are there before the sum is taken, so that no change falls
+ * between.
  */
 async function keepTotals(trx: Trx, engine: Storage["engine"]): Promise<void> {
   await trx.schema
@@ -56,8 +57,8 @@ async function makeIndexes(trx: Trx): Promise<void> {
 }
 
 /**
- * Each change of a reservation adds its difference. A store whose deletion has begun is left out: its row would be written
- * again for every key that goes, and PostgreSQL keeps each of those versions until the end of the transaction.
+ * Each change of a reservation adds its difference. A store whose deletion has begun is left out: its row would be
+ * written again for every key that goes, and PostgreSQL keeps each of those versions until the end of the transaction.
  */
 const sqliteTrigger = (name: string, when: string, difference: string, row: string): RawBuilder<unknown> =>
   sql.raw(`

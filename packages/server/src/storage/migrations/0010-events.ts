@@ -3,8 +3,9 @@ import type { Migration } from "../migration.ts";
 import type { Storage, Trx } from "../storage.ts";
 
 /**
- * The log of what happened: rows wait in `event_outbox` until the sequencer has numbered and chained them into `events`;
- * `event_heads` has both ends of each store's log. The release before writes no events, and does not mind the tables.
+ * The log of what happened: rows wait in `event_outbox` until the sequencer has numbered and chained them into
+ * `events`; `event_heads` has both ends of each store's log. The release before writes no events, and does not mind the
+ * tables.
  */
 export const events: Migration = {
   version: 10,
@@ -14,7 +15,7 @@ export const events: Migration = {
     await makeEvents(trx, engine);
     await makeHeads(trx);
     await makeErasures(trx);
-    // What was last told of an identity provider's health, by whichever instance saw it change.
+    // The health of an identity provider that was last reported, by any instance.
     await trx.schema.alterTable("oidc_profiles").addColumn("told_health", "text").execute();
   },
 };
@@ -33,7 +34,8 @@ async function makeOutbox(trx: Trx, engine: Storage["engine"]): Promise<void> {
     .addColumn("time", "bigint", (c) => c.notNull())
     .addColumn("data", "text", (c) => c.notNull())
     .execute();
-  // Rows come and go at one end, so what is dead is cleared away by how much it is, not by its share of a table that is empty.
+  // Rows come and go at one end, so what is dead is cleared away by how much it is, not by its share of a table that is
+  // empty.
   if (engine === "postgres")
     await sql`alter table event_outbox set
       (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000)`.execute(trx);
@@ -52,7 +54,8 @@ async function makeEvents(trx: Trx, engine: Storage["engine"]): Promise<void> {
     .addColumn("person_id", "text")
     .addColumn("source", "text", (c) => c.notNull())
     .addColumn("time", "bigint", (c) => c.notNull())
-    // The latest time of this and all events before it: it never falls, so a time is found by halving, whatever clocks did.
+    // The latest time of this and all events before it: it never falls, so a time is found by halving, whatever clocks
+    // did.
     .addColumn("latest_time", "bigint", (c) => c.notNull())
     .addColumn("salt", "text")
     .addColumn("digest", "text", (c) => c.notNull())
@@ -89,7 +92,7 @@ async function makeHeads(trx: Trx): Promise<void> {
     .execute();
 }
 
-/** Erasures that have begun and are not done: whoever was interrupted, the next goes on. */
+/** Erasures that have begun and are not done: after an interruption, the next run goes on. */
 async function makeErasures(trx: Trx): Promise<void> {
   await trx.schema
     .createTable("event_erasures")

@@ -3,8 +3,9 @@ import type { Migration } from "../migration.ts";
 import type { Trx } from "../storage.ts";
 
 /**
- * Webhooks: what a store's other services are told, and what became of each message. The release before numbers events without
- * marking what is due, so that while it runs beside this one, deliveries wait for the next event that this one numbers.
+ * Webhooks: what a store's other services are told, and what became of each message. The release before numbers events
+ * without marking what is due, so that while it runs beside this one, deliveries wait for the next event that this one
+ * numbers.
  */
 export const integrations: Migration = {
   version: 11,
@@ -66,7 +67,7 @@ async function makeIntegrations(trx: Trx): Promise<void> {
     .execute();
 }
 
-/** One for each event and integration, without the event itself: that is read from the log when it is sent. */
+/** A row for each event and integration, without the event itself, which is read from the log when it is sent. */
 async function makeDeliveries(trx: Trx): Promise<void> {
   await trx.schema
     .createTable("integration_deliveries")

@@ -3,9 +3,9 @@ import type { Migration } from "../migration.ts";
 import type { Storage, Trx } from "../storage.ts";
 
 /**
- * Figures of sign-ons. Whoever writes records writes what they change into `sign_on_tallies`, in the same transaction; one instance
- * at a time adds that up into `sign_on_statistics`. `counted` of a record says that this was done for it: the release before
- * leaves it empty, and what is empty is counted afterwards.
+ * Figures of sign-ons. Whoever writes records writes what they change into `sign_on_tallies`, in the same transaction;
+ * one instance at a time adds that up into `sign_on_statistics`. `counted` of a record says that this was done for it:
+ * the release before leaves it empty, and what is empty is counted afterwards.
  */
 export const statistics: Migration = {
   version: 12,

@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import type { Migration } from "../migration.ts";
 
 /**
- * What support asks a caller for, in the record of a sign-on; tests of a provider among the records; and the key that addresses are
- * digested with, sealed, so that it outlives the master key.
+ * What support asks a caller for, in the record of a sign-on; tests of a provider among the records; and the key that
+ * addresses are digested with, sealed, so that it outlives the master key.
  */
 export const facts: Migration = {
   version: 13,
@@ -23,7 +23,7 @@ export const facts: Migration = {
       .addColumn("name", "text", (c) => c.primaryKey())
       .addColumn("sealed_key", "text", (c) => c.notNull())
       .execute();
-    // Under which address the records of somebody who is being erased are found.
+    // The address by which an erasure finds a person's records.
     await trx.schema.alterTable("event_erasures").addColumn("email_digest", "text").execute();
   },
 };

@@ -3,8 +3,8 @@ import type { Migration } from "../migration.ts";
 import type { Trx } from "../storage.ts";
 
 /**
- * Roles of application keys, the purpose of realms, and the people of a store. The release before makes keys and realms without
- * naming a role or a purpose: they get the default, which is what that release means.
+ * Roles of application keys, the purpose of realms, and the people of a store. The release before makes keys and realms
+ * without naming a role or a purpose: they get the default, which is what that release means.
  */
 export const members: Migration = {
   version: 14,
@@ -35,7 +35,10 @@ export const members: Migration = {
   },
 };
 
-/** No foreign key to the profile that somebody is bound through: the binding outlives it, and then lets nobody in. */
+/**
+ * No foreign key to the profile that a member is bound through: the binding outlives the profile, and then allows no
+ * sign-in.
+ */
 async function makeMembers(trx: Trx): Promise<void> {
   await trx.schema
     .createTable("members")

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Migration } from "../migration.ts";
 
-/** What the realm as an OpenID provider needs beyond a code and a customer token. */
+/** The data that the realm as an OpenID provider needs beyond a code and a customer token. */
 export const openidProvider: Migration = {
   version: 15,
   name: "openid provider",

@@ -1,11 +1,12 @@
 import type { Migration } from "../migration.ts";
 
-/** What is known of identity providers beyond their documents. The release before neither reads nor minds these columns. */
+/** Facts about identity providers beyond their documents. The release before ignores these columns. */
 export const providers: Migration = {
   version: 16,
   name: "providers",
   async up(trx) {
-    // Issuers that the provider had before it moved, whose identities were carried over: one row is written, not a million.
+    // Issuers that the provider had before it moved, whose identities were carried over: one row is written, not a
+    // million.
     for (const table of ["oidc_profiles", "deleted_profiles"])
       await trx.schema.alterTable(table).addColumn("former_issuers", "text").execute();
     // Another issuer, which its document names although it is read from the address of the approved one; since when.
@@ -17,7 +18,7 @@ export const providers: Migration = {
     await trx.schema.alterTable("oidc_profiles").addColumn("refused_logout", "text").execute();
     // Null, as the release before writes it: always.
     await trx.schema.alterTable("authentication_realms").addColumn("profile_updates", "text").execute();
-    // What the identity provider answered when a sign-on failed there.
+    // The identity provider's error answer to a failed sign-on.
     await trx.schema.alterTable("sign_ons").addColumn("idp_answer", "text").execute();
   },
 };

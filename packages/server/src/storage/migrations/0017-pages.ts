@@ -1,6 +1,9 @@
 import type { Migration } from "../migration.ts";
 
-/** What our pages show of the shop that a shopper came from, and what customers know their sessions by. Null, as the release before writes it: nothing. */
+/**
+ * The shop's data that the pages show, and the data by which customers recognise their sessions. Null, as the release
+ * before writes it: none.
+ */
 export const pages: Migration = {
   version: 17,
   name: "pages",

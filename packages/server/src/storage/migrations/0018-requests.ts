@@ -1,7 +1,9 @@
 import { sql } from "kysely";
 import type { Migration } from "../migration.ts";
 
-/** The request that a sign-on failed in, so that the id on somebody's screen or in a storefront's log finds the record. */
+/**
+ * The request that a sign-on failed in, so that the id on somebody's screen or in a storefront's log finds the record.
+ */
 export const requests: Migration = {
   version: 18,
   name: "requests",

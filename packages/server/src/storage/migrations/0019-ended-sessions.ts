@@ -1,6 +1,6 @@
 import type { Migration } from "../migration.ts";
 
-/** Sessions that identity providers have ended lately. An empty text stands for what the provider did not name. */
+/** Sessions that identity providers have ended lately. An empty text means that the provider did not name it. */
 export const endedSessions: Migration = {
   version: 19,
   name: "ended-sessions",

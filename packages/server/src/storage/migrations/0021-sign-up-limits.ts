@@ -1,6 +1,8 @@
 import type { Migration } from "../migration.ts";
 
-/** How many customers may be created with public tokens in an hour. Null, as the release before writes it: the default. */
+/**
+ * How many customers may be created with public tokens in an hour. Null, as the release before writes it: the default.
+ */
 export const signUpLimits: Migration = {
   version: 21,
   name: "sign-up limits",

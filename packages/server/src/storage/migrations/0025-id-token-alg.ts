@@ -5,7 +5,8 @@ export const idTokenAlg: Migration = {
   version: 25,
   name: "id-token-alg",
   async up(trx) {
-    // Null: no ID token was accepted since there is this column, or since the profile was given another address or client.
+    // Null: no ID token was accepted since there is this column, or since the profile was given another address or
+    // client.
     await trx.schema.alterTable("oidc_profiles").addColumn("id_token_alg", "text").execute();
   },
 };

@@ -1,287 +1,263 @@
-import type { Socket } from "node:net";
-import type { PostgresQueryResult } from "kysely";
+import type { CompiledQuery, DatabaseConnection, QueryResult } from "kysely";
 import type pg from "pg";
-import { nameOf, whenOf } from "../statement.ts";
-import { cameSecond, isUniqueViolation } from "../unique-violation.ts";
-import { ask as askDriver, askWithBegin, prepareBegin } from "./query.ts";
+import { cameSecond, isUniqueViolation } from "../failures.ts";
+import type { PostponingConnection, PreparedQuery } from "../statement.ts";
+import { type AskedStatement, type StatementOutcome, sendTogether } from "./batch.ts";
+import {
+  aborted,
+  answered,
+  codeOf,
+  isAborted,
+  isNameRefused,
+  isSilence,
+  isUndone,
+  leavesInDoubt,
+} from "./errors.ts";
+import type { PlanNames } from "./plan-names.ts";
+import { closeSocket, LIMITS, setLimits } from "./session.ts";
+import { types } from "./types.ts";
 
-/**
- * Limits of a statement. It is ended by the server before we stop waiting for it, so that what we have given up is not
- * carried out later.
- */
-const LIMITS = {
-  /** At the server: waiting for somebody else's lock, and a whole statement with that. */
-  lockMs: 600,
-  statementMs: 800,
-  /** At the server: a transaction in which nothing is asked, because its instance is paused or gone. Its locks go with it. */
-  idleInTransactionMs: 5000,
-  /** Here: a statement that the server has not answered, not even by ending it, is on a connection that is lost. */
-  answerMs: 1000,
-} as const;
-
-const settingsOf = (slack: number): [name: string, ms: number][] => [
-  ["lock_timeout", LIMITS.lockMs * slack],
-  ["statement_timeout", LIMITS.statementMs * slack],
-  ["idle_in_transaction_session_timeout", LIMITS.idleInTransactionMs * slack],
-];
-
-type Ask = (text: string, values?: readonly unknown[]) => Promise<PostgresQueryResult<unknown>>;
-
-export type Connection = {
-  query: Ask;
-  release(isDiscarded?: boolean): void;
-  /** When the server last answered on it. */
-  heardAtMs(): number;
-};
-
-/**
- * Whether a server process is ours for as long as the connection lasts: then the number that we were greeted with is the one
- * that it has itself. A pooler (PgBouncer) makes one up, because it lends its clients a process for a transaction at a time.
- */
-export const isOwnProcess = (client: pg.ClientBase): string =>
-  `pg_backend_pid() = ${Number((client as unknown as { processID: number | null }).processID)}`;
-
-/**
- * What is asked first on a connection: sets our time limits for the session, if the connection is to the server itself. Behind a
- * pooler nothing is set: the session belongs to the pooler, and its next user would get our limits.
- */
-export async function greet(
-  client: pg.ClientBase,
-  withinMs: number,
-  slack: number,
-): Promise<"direct" | "pooled"> {
-  return answered(greeted(client, slack), withinMs).catch((error) => {
-    closeSocket(client);
-    throw error;
-  });
-}
-
-async function greeted(client: pg.ClientBase, slack: number): Promise<"direct" | "pooled"> {
-  const set = settingsOf(slack).map(([name, ms]) => `set_config('${name}', '${ms}', false)`);
-  const { rowCount } = await client.query(`select ${set.join(", ")} where ${isOwnProcess(client)}`);
-  if (rowCount !== 1) return "pooled";
-  await prepareBegin(client);
-  return "direct";
-}
-
-/**
- * What the fixed statements (statement.ts) are called at the server, which then parses and plans each once a connection and not
- * once a run. A newer release may change a table under a plan, and then the server refuses the name: all get new ones.
- */
-type Names = {
-  of(text: string): string | undefined;
-  areOff(): boolean;
-  distrust(name: string | undefined, error: unknown): void;
-};
-
-export function createNames(): Names {
-  let generation = 0;
-  let isOff = false;
-  /** The same string each time: a new one would have to be hashed again wherever it is looked up. */
-  const names = new Map<string, string>();
-  return {
-    of(text) {
-      if (isOff) return undefined;
-      const name = names.has(text) ? undefined : nameOf(text);
-      if (name) names.set(text, `${name}_${generation}`);
-      return names.get(text);
-    },
-    areOff: () => isOff,
-    distrust(name, error) {
-      // 26000 and 42P05: a pooler has put another server process behind the connection, so names are not used again.
-      if (codeOf(error) !== FEATURE_NOT_SUPPORTED) isOff = true;
-      else if (name?.endsWith(`_${generation}`)) {
-        generation++;
-        names.clear();
-      }
-    },
-  };
-}
-
-/** Where a statement stands: by itself, or in a transaction, as its first one or not. */
-type Place = "alone" | "first" | "inside";
-
-type Way = {
+type Options = {
+  /** Without limits of time, for migrations. A text may then hold several statements, so each is sent by itself. */
   patient: boolean;
   slack: number;
   isPooled: boolean;
-  names: Names;
+  names: PlanNames;
   onHeard(atMs: number): void;
   onSilent(): void;
 };
 
-export function watched(client: pg.PoolClient, way: Way): Connection {
-  const { patient, slack, isPooled, names } = way;
-  const answerMs = patient ? Number.POSITIVE_INFINITY : LIMITS.answerMs * slack;
-  const limitedBegin = ["begin", ...settingsOf(slack).map(([name, ms]) => `set local ${name} = ${ms}`)].join(
-    "; ",
-  );
-  const mayName = !patient && !isPooled;
-  let heardAtMs = performance.now();
-  let unanswered = 0;
-  let isLost = false;
-  /** What was asked in a transaction and is sent with the next, in the order in which it was asked. */
-  let unsent: Promise<unknown>[] = [];
-  /** A transaction was begun, and nothing asked in it yet: its begin is sent with the first statement. */
-  let isToBegin = false;
+/** A statement of this turn of the event loop, which is sent at its end. */
+type WaitingStatement = AskedStatement & { settle(outcome: NonNullable<StatementOutcome>): void };
 
-  function hear(): void {
-    heardAtMs = performance.now();
-    way.onHeard(heardAtMs);
+/**
+ * A connection of the pool. The statements that a transaction asks for in one turn of the event loop travel together,
+ * in the order of the calls; its `begin` goes with the first of them. A statement outside a transaction is sent at
+ * once.
+ */
+export class PooledConnection implements DatabaseConnection, PostponingConnection {
+  heardAtMs = performance.now();
+  takenAtMs = 0;
+  readonly #client: pg.PoolClient;
+  readonly #options: Options;
+  #transaction: "none" | "to begin" | "open" = "none";
+  #turn: WaitingStatement[] = [];
+  #unanswered = 0;
+  #isLost = false;
+  /** A statement of the open transaction has failed, and the server refuses all others. */
+  #hasFailed = false;
+  /** The failure of a statement whose caller has gone on (`executeLater`): the next caller gets it. */
+  #laterFailure: unknown;
+
+  constructor(client: pg.PoolClient, options: Options) {
+    this.#client = client;
+    this.#options = options;
   }
 
-  async function ask(text: string, values: readonly unknown[] = [], name?: string, isFirst = false) {
-    if (isLost) throw new Error("Connection terminated: the statement before was not answered");
-    unanswered++;
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     try {
-      const asked = { text, values, name };
-      const sent = isFirst ? askWithBegin(client, asked) : askDriver(client, asked);
-      const result = await answered(sent, answerMs);
-      hear();
-      return result as unknown as PostgresQueryResult<unknown>;
+      return toQueryResult<R>(await this.#run(query));
     } catch (error) {
-      // Who asked, in place of how the socket was read: a log shows the first lines alone.
+      // The stack of the caller instead of that of the socket's reader: a log shows the first lines alone.
       if (error instanceof Error) Error.captureStackTrace(error);
-      isLost ||= leavesInDoubt(error);
-      // The socket goes now and not at release: what is still under way there is undone that much sooner.
-      if (isLost) closeSocket(client);
-      if (isSilence(error)) way.onSilent();
-      else if (codeOf(error) !== undefined) hear();
-      if ((name || isFirst) && isNameRefused(error)) names.distrust(name, error);
-      throw error;
-    } finally {
-      unanswered--;
+      throw this.#causeOf(error);
     }
+  }
+
+  async executeLater(query: CompiledQuery): Promise<void> {
+    if (this.#transaction === "none") await this.executeQuery(query);
+    else
+      this.#waitForTurn(this.#askedBy(query), ({ error }) => {
+        if (error !== undefined && !isAborted(error)) this.#laterFailure ??= error;
+      });
+  }
+
+  // biome-ignore lint/correctness/useYield: no caller reads a result piece by piece.
+  async *streamQuery(): AsyncIterableIterator<never> {
+    throw new Error("statements are not streamed");
+  }
+
+  /** Returns to the pool only if the server's last word was "idle, no transaction" and nothing is unanswered. */
+  release(isDiscarded = false): void {
+    const isIdle = this.#unanswered === 0 && this.#turn.length === 0;
+    const isAtRest = !this.#isLost && isIdle && this.#client.getTransactionStatus() === "I";
+    this.#client.release(isDiscarded || !isAtRest);
+  }
+
+  #run(query: CompiledQuery): Promise<pg.QueryResult> {
+    const { sql, parameters } = query;
+    if (this.#options.patient) return this.#sendPlain(sql, parameters);
+    if (sql === "begin") return this.#begin();
+    if (sql === "commit") return this.#commit();
+    if (sql === "rollback") return this.#rollback();
+    return this.#transaction === "none" ? this.#runAlone(query) : this.#runInTurn(this.#askedBy(query));
+  }
+
+  async #begin(): Promise<pg.QueryResult> {
+    this.#transaction = "to begin";
+    this.#laterFailure = undefined;
+    return NOTHING;
+  }
+
+  async #commit(): Promise<pg.QueryResult> {
+    const hasBegun = this.#transaction === "open" || this.#turn.length > 0;
+    const result = hasBegun ? await this.#runInTurn(this.#frame("commit")) : NOTHING;
+    this.#end();
+    // The server's answer to the commit of a transaction in which a statement has failed.
+    if (result.command === "ROLLBACK") throw aborted();
+    return result;
+  }
+
+  async #rollback(): Promise<pg.QueryResult> {
+    const hasBegun = this.#transaction === "open" || this.#turn.length > 0;
+    const send = () => this.#runInTurn(this.#frame("rollback"));
+    // The server skips a rollback that travels with a statement that fails, so it is sent once more. Without an answer
+    // the connection is closed, and the server undoes the transaction. The caller has the error that led here.
+    if (hasBegun)
+      await send()
+        .catch(send)
+        .catch(() => {
+          this.#isLost = true;
+        });
+    this.#end();
+    return NOTHING;
+  }
+
+  #end(): void {
+    this.#transaction = "none";
+    this.#hasFailed = false;
+  }
+
+  #runInTurn(asked: AskedStatement): Promise<pg.QueryResult> {
+    return new Promise((resolve, reject) =>
+      this.#waitForTurn(asked, ({ error, result }) => (result ? resolve(result) : reject(error))),
+    );
+  }
+
+  #waitForTurn(asked: AskedStatement, settle: WaitingStatement["settle"]): void {
+    // Runs when all promises that are settled by now have called their callers.
+    if (this.#turn.length === 0) process.nextTick(() => this.#sendTurn());
+    this.#turn.push({ ...asked, settle });
+  }
+
+  async #sendTurn(): Promise<void> {
+    const turn = this.#turn;
+    this.#turn = [];
+    const opening = this.#transaction === "to begin" ? this.#opening() : [];
+    this.#transaction = "open";
+    const outcomes = await this.#ask([...opening, ...turn]);
+    const failedAt = outcomes.findIndex((outcome) => outcome?.error !== undefined);
+    const error = outcomes[failedAt]?.error;
+    const isFirst = failedAt < opening.length || leavesInDoubt(error);
+    for (const [at, { settle }] of turn.entries())
+      settle(outcomes[opening.length + at] ?? { error: isFirst ? error : aborted(error) });
+  }
+
+  /** Behind a pooler each transaction has another server process, whose limits end with it. */
+  #opening(): AskedStatement[] {
+    const { isPooled, slack } = this.#options;
+    const begin = this.#frame("begin");
+    return isPooled ? [begin, { text: setLimits(slack, true), values: [], name: undefined }] : [begin];
+  }
+
+  #frame(text: "begin" | "commit" | "rollback"): AskedStatement {
+    return { text, values: [], name: this.#nameOf(`latchkey_${text}`) };
+  }
+
+  #askedBy({ sql, parameters, planName }: PreparedQuery): AskedStatement {
+    return { text: sql, values: parameters, name: this.#nameOf(planName) };
+  }
+
+  #nameOf(name: string | undefined): string | undefined {
+    return this.#options.isPooled ? undefined : this.#options.names.of(name);
   }
 
   /**
-   * Behind a pooler the next process has no limits but those that come with the transaction, so every statement has one. The
-   * three are sent together, and take the time of one.
+   * The server has undone a statement that lost a deadlock, or whose name it refused, so the statement is sent once
+   * more, without its name.
    */
-  async function askLimited(text: string, values: readonly unknown[]) {
-    const sent = [ask(limitedBegin), ask(text, values), ask("commit")] as const;
-    const [, result, ended] = await Promise.allSettled(sent);
-    // After a statement that failed, the commit has undone the transaction, and says no more than that.
-    if (result.status === "rejected") throw result.reason;
-    if (ended.status === "rejected") throw ended.reason;
-    return result.value;
-  }
-
-  async function query(text: string, values: readonly unknown[], place: Place) {
-    const name = mayName ? names.of(text) : undefined;
-    const again = () => (isPooled && place === "alone" ? askLimited(text, values) : ask(text, values));
+  async #runAlone(query: CompiledQuery): Promise<pg.QueryResult> {
+    const asked = this.#askedBy(query);
+    const send = this.#options.isPooled ? this.#sendLimited : this.#sendAlone;
     try {
-      return await (name || place === "first" ? ask(text, values, name, place === "first") : again());
+      return await send.call(this, asked);
     } catch (error) {
-      // Outside a transaction a statement that lost a deadlock has changed nothing, and may simply be sent again; so may one
-      // whose name was refused, this time without.
-      if (place !== "alone" || !isUndone(error)) throw error;
-      return again();
+      if (!isUndone(error)) throw error;
+      return send.call(this, { ...asked, name: undefined });
     }
   }
 
-  function placeOf(): Place {
-    if (isToBegin) return "first";
-    return unsent.length === 0 && client.getTransactionStatus() === "I" ? "alone" : "inside";
+  async #sendAlone(asked: AskedStatement): Promise<pg.QueryResult> {
+    const [outcome] = await this.#ask([asked]);
+    if (!outcome?.result) throw outcome?.error;
+    return outcome.result;
   }
 
-  /** Holds back a begin, and what may go later; anything else takes them along, and has failed if one of them has. */
-  async function queryWithUnsent(text: string, values: readonly unknown[]) {
-    if (text === "begin") {
-      if (!mayName || names.areOff()) return ask(isPooled ? limitedBegin : text);
-      isToBegin = true;
-      return NOTHING;
-    }
-    const place = placeOf();
-    isToBegin = false;
-    const when = whenOf(text);
-    if (when !== "at once" && place !== "alone") {
-      socketOf(client).cork();
-      const asked = query(text, values, place);
-      asked.catch(() => {});
-      unsent.push(asked);
-      return when === "later" ? NOTHING : asked;
-    }
-    if (unsent.length === 0) return query(text, values, place);
-    const before = unsent;
-    unsent = [];
-    const asked = query(text, values, place);
-    for (const _ of before) socketOf(client).uncork();
-    const endings = await Promise.allSettled([...before, asked]);
-    const failed = endings.slice(0, -1).find(({ status }) => status === "rejected") as PromiseRejectedResult;
-    if (!failed || text === "rollback") return asked;
-    // It is undone with the transaction, and what follows was refused only because of it.
-    throw isUniqueViolation(failed.reason) ? cameSecond(failed.reason) : failed.reason;
+  /**
+   * Behind a pooler a statement needs a transaction to have limits: both packets are sent together, and take one round
+   * trip.
+   */
+  async #sendLimited(asked: AskedStatement): Promise<pg.QueryResult> {
+    const sent = this.#ask([...this.#opening(), asked]);
+    // Ends the transaction also after a statement that failed.
+    const ended = this.#ask([this.#frame("commit")]);
+    const [outcomes, [end]] = await Promise.all([sent, ended]);
+    const error = outcomes.find((outcome) => outcome?.error !== undefined)?.error ?? end?.error;
+    if (error !== undefined) throw error;
+    return outcomes.at(-1)?.result ?? NOTHING;
   }
 
-  return {
-    query: queryWithUnsent as Ask,
-    release(isDiscarded = false) {
-      const isAtRest = !isLost && unanswered === 0 && client.getTransactionStatus() === "I";
-      client.release(isDiscarded || !isAtRest);
-    },
-    heardAtMs: () => heardAtMs,
-  };
+  #sendPlain(text: string, values: readonly unknown[]): Promise<pg.QueryResult> {
+    return this.#client.query(text, values as unknown[]);
+  }
+
+  /** Never rejects. The first outcome with an error is the last that the server has sent. */
+  async #ask(asked: readonly AskedStatement[]): Promise<StatementOutcome[]> {
+    if (this.#isLost)
+      return [{ error: new Error("Connection terminated: the last statement had no answer") }];
+    this.#unanswered++;
+    const sent = sendTogether(this.#client, asked, types);
+    const outcomes = await answered(sent, LIMITS.answerMs * this.#options.slack).catch(
+      (error): StatementOutcome[] => [{ error }],
+    );
+    this.#unanswered--;
+    const failedAt = outcomes.findIndex((outcome) => outcome?.error !== undefined);
+    if (failedAt < 0) this.#hear();
+    else this.#judge(outcomes[failedAt]?.error, asked[failedAt]?.name);
+    return outcomes;
+  }
+
+  #judge(error: unknown, name: string | undefined): void {
+    this.#isLost ||= leavesInDoubt(error);
+    // Now and not at release: the server undoes that much sooner what is under way there.
+    if (this.#isLost) closeSocket(this.#client);
+    if (isSilence(error)) this.#options.onSilent();
+    else if (codeOf(error) !== undefined) this.#hear();
+    // After a failure the server may have skipped the Parse that a later statement of the transaction relies on.
+    if (name !== undefined && isNameRefused(error) && !this.#hasFailed)
+      this.#options.names.distrust(name, error);
+    this.#hasFailed = this.#transaction !== "none";
+  }
+
+  #hear(): void {
+    this.heardAtMs = performance.now();
+    this.#options.onHeard(this.heardAtMs);
+  }
+
+  /**
+   * A transaction that fails by a statement of `executeLater` fails with that statement's error. A unique index that
+   * refused its row means that another transaction came first, so `transact` tries again.
+   */
+  #causeOf(error: unknown): unknown {
+    const failure = this.#laterFailure;
+    if (!isAborted(error) || failure === undefined) return error;
+    return isUniqueViolation(failure) ? cameSecond(failure) : failure;
+  }
 }
 
-/** Without the farewell that `end` waits for: a server that does not answer would not answer that either. */
-export function closeSocket(client: pg.ClientBase): void {
-  socketOf(client).destroy();
-}
+const NOTHING = { command: "", rowCount: 0, oid: 0, fields: [], rows: [] } satisfies pg.QueryResult;
 
-const socketOf = (client: pg.ClientBase): Socket =>
-  (client as unknown as { connection: { stream: Socket } }).connection.stream;
+const WRITES = new Set(["INSERT", "UPDATE", "DELETE", "MERGE"]);
 
-const NOTHING = { command: "INSERT", rowCount: 0, rows: [] } as const;
-
-const codeOf = (error: unknown): string | undefined => {
-  const { code } = error as { code?: unknown };
-  return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
-};
-
-/**
- * Serialisation failure, deadlock, a lock not had in time, a name refused: the server has answered, and undone the statement
- * with its transaction. Two that lock each other out meet the limit on locks before the server's own look for deadlocks.
- */
-export const isUndone = (error: unknown): boolean =>
-  ["40001", "40P01", "55P03"].includes(codeOf(error) ?? "") || isNameRefused(error);
-
-const FEATURE_NOT_SUPPORTED = "0A000";
-
-/**
- * A prepared statement is not there (26000), or already (42P05), or would now give other columns than when it was planned,
- * which has a code that means many things, and words in the server's language: the place in its code tells.
- */
-function isNameRefused(error: unknown): boolean {
-  const { routine } = error as { routine?: unknown };
-  const code = codeOf(error);
-  return (
-    code === "26000" ||
-    code === "42P05" ||
-    (code === FEATURE_NOT_SUPPORTED && routine === "RevalidateCachedQuery")
-  );
-}
-
-/** Without a code of SQL nobody answered; with these the session was cancelled or ended, or the server is not well, or only reads (25006). */
-const leavesInDoubt = (error: unknown): boolean => /^(08|57|58|XX|25006|25P03)/.test(codeOf(error) ?? "08");
-
-const SILENCE = "Connection terminated: a statement was not answered in time";
-
-const isSilence = (error: unknown): boolean => (error as Error).message === SILENCE;
-
-/**
- * Rejects when there is no answer in time. Time is counted in tenths: a machine that stood still as a whole for seconds has used up
- * one of them, and the other side has the rest. The last look comes after the sockets were read once more.
- */
-export function answered<T>(work: Promise<T>, withinMs: number): Promise<T> {
-  if (withinMs === Number.POSITIVE_INFINITY) return work;
-  const { promise, resolve, reject } = Promise.withResolvers<T>();
-  let tenths = 0;
-  const timer = setInterval(() => {
-    if (++tenths < 10) return;
-    clearInterval(timer);
-    setImmediate(() => reject(new Error(SILENCE)));
-  }, withinMs / 10);
-  work.then(resolve, reject).finally(() => clearInterval(timer));
-  return promise;
-}
+const toQueryResult = <R>({ command, rowCount, rows }: pg.QueryResult): QueryResult<R> =>
+  WRITES.has(command) ? { numAffectedRows: BigInt(rowCount ?? 0), rows } : { rows };

@@ -1,120 +1,156 @@
 import type { EventEmitter } from "node:events";
-import type { PostgresPool, PostgresPoolClient } from "kysely";
 import pg from "pg";
-import { CROWDED, isCrowded, type Pool } from "../storage.ts";
-import { type Connection, closeSocket, createNames, greet, watched } from "./connection.ts";
+import { CROWDED, isCrowded } from "../failures.ts";
+import type { Pool } from "../storage.ts";
+import { PooledConnection } from "./connection.ts";
+import { PlanNames } from "./plan-names.ts";
+import { closeSocket, greet } from "./session.ts";
+import { types } from "./types.ts";
 
-/**
- * Limits of the pool. Waiting for a connection and then for a statement (postgres-connection.ts) takes two seconds.
- */
+/** Limits of the pool. Waiting for a connection and then for a statement (connection.ts) takes two seconds. */
 const LIMITS = {
   /** Waiting for a free connection, or for a new one. */
   acquireMs: 1000,
-  /** So many may wait for each connection, however quickly it is given back. */
+  /** So many callers may wait for each connection, however quickly it is given back. */
   waiting: { least: 1, most: 100 },
-  /** A connection is replaced after this time, so that a fleet spreads over servers that were added behind its address. */
+  /**
+   * A connection is replaced after this time, so that a fleet spreads over servers that were added behind its address.
+   */
   ageSeconds: 600,
   idleMs: 30_000,
   keepAliveAfterMs: 5000,
 } as const;
 
-/** How much the latest use of a connection weighs in the mean: some twenty uses forget what was before. */
+/** The weight of the latest use of a connection in the mean: some twenty uses replace what was before. */
 const LATEST = 0.1;
 
-/** What every connection is opened with, those that are not pooled included. */
+/** The options of every connection, also of the one that listens. */
 export const connectionOptions = (url: string, applicationName: string, slack = 1): pg.ClientConfig => ({
   connectionString: url,
   application_name: applicationName,
   connectionTimeoutMillis: LIMITS.acquireMs * slack,
   keepAlive: true,
   keepAliveInitialDelayMillis: LIMITS.keepAliveAfterMs,
-  types: { getTypeParser: parserOf },
+  types,
 });
 
 type Options = {
   connections: number;
-  /** Without limits on statements, for migrations, which may wait for another instance's and may take their time. */
+  /** Without limits on statements, for migrations: they may wait for those of another instance. */
   patient: boolean;
   /** Multiplies the limits of time. */
   slack: number;
 };
 
 /**
- * The pool that Kysely works on. It differs from pg's own in what it takes back: a connection returns only if the server's
- * last word was "idle, no transaction" and nothing is unanswered. Any other is closed, and the server undoes what was open.
- * And in who may wait: as many as can be expected to have a connection within the second. Who comes after them is refused at
- * once, because a queue that is longer only makes everybody in it wait for nothing.
+ * The pool that Kysely works on. It differs from pg's own pool in what it takes back (`PooledConnection.release`), and
+ * in how many callers may wait: as many as can be expected to get a connection within the second. It refuses all others
+ * at once, because a longer queue only makes everybody in it wait for nothing.
  */
-export function openConnections(
-  url: string,
-  { connections: max, patient, slack }: Options,
-): PostgresPool & { state(): Omit<Pool, "deafness"> } {
-  const acquireMs = LIMITS.acquireMs * slack;
-  const pool = new pg.Pool({
-    ...connectionOptions(url, "latchkey", slack),
-    Client,
-    // What is sent together travels together: see postgres-connection.ts on poolers.
-    pipeline: true,
-    max,
-    maxLifetimeSeconds: LIMITS.ageSeconds,
-    idleTimeoutMillis: LIMITS.idleMs,
-  });
-  // A connection that breaks while nobody uses it is dropped by the pool; one in use fails its statement.
-  pool.on("error", () => {});
-  pool.on("connect", (client) => client.on("error", () => {}));
-  const connections = new WeakMap<pg.PoolClient, Connection>();
-  const names = createNames();
-  let isPooler = false;
-  let silentAtMs = 0;
-  let heardAtMs = performance.now();
-  /** When somebody asked after all had been answered. */
-  let askedAtMs = heardAtMs;
-  let heldMs = 0;
-  let shed = 0;
+export class ConnectionPool {
+  readonly #pool: pg.Pool;
+  readonly #options: Options;
+  readonly #acquireMs: number;
+  readonly #connections = new WeakMap<pg.PoolClient, PooledConnection>();
+  readonly #names = new PlanNames();
+  #isPooler = false;
+  #silentAtMs = 0;
+  #heardAtMs = performance.now();
+  /** When a caller asked after all had been answered. */
+  #askedAtMs = this.#heardAtMs;
+  /** For how long a connection is in use, in the mean. */
+  #heldMs = 0;
+  #shed = 0;
 
-  /** Within what is left of the second that a connection may take. */
-  async function connectionOf(client: pg.PoolClient, leftMs: number): Promise<Connection> {
-    const known = connections.get(client);
-    if (known) return known;
-    const isPooled = !patient && (await greet(client, leftMs, slack)) === "pooled";
-    isPooler ||= isPooled;
-    const made = watched(client, {
-      patient,
-      slack,
-      isPooled,
-      names,
-      onHeard: (atMs) => {
-        heardAtMs = atMs;
-      },
-      onSilent: () => {
-        silentAtMs = performance.now();
-      },
+  constructor(url: string, options: Options) {
+    this.#options = options;
+    this.#acquireMs = LIMITS.acquireMs * options.slack;
+    this.#pool = new pg.Pool({
+      ...connectionOptions(url, "latchkey", options.slack),
+      Client: PooledClient,
+      // Statements are sent before the former are answered.
+      pipeline: true,
+      max: options.connections,
+      maxLifetimeSeconds: LIMITS.ageSeconds,
+      idleTimeoutMillis: LIMITS.idleMs,
     });
-    connections.set(client, made);
-    return made;
+    // The pool drops an idle connection that breaks; one in use fails its statement.
+    this.#pool.on("error", () => {});
+    this.#pool.on("connect", (client) => client.on("error", () => {}));
   }
 
-  const inUse = () => pool.totalCount - pool.idleCount;
-  const mayWait = () => {
-    const served = heldMs > 0 ? acquireMs / heldMs : Number.POSITIVE_INFINITY;
-    return max * Math.min(LIMITS.waiting.most, Math.max(LIMITS.waiting.least, served));
-  };
+  async take(): Promise<PooledConnection> {
+    const startedMs = performance.now();
+    if (this.#inUse === 0 && this.#heardAtMs >= this.#askedAtMs) this.#askedAtMs = startedMs;
+    if (this.#isFull && this.#pool.waitingCount >= this.#mostWaiting) throw this.#refuse();
+    const connection = await this.#findOrOpen(startedMs).catch((error) => {
+      if (isCrowded(error) && this.#isServerSilent) throw serverSilent(error);
+      // Other callers have got answers since, so the server is not away: it has too many requests from here.
+      throw this.#isFull && this.#heardAtMs > startedMs ? this.#refuse(error) : error;
+    });
+    connection.takenAtMs = performance.now();
+    return connection;
+  }
+
+  giveBack(connection: PooledConnection): void {
+    this.#heldMs += LATEST * (performance.now() - connection.takenAtMs - this.#heldMs);
+    connection.release();
+  }
+
+  end(): Promise<void> {
+    return this.#pool.end();
+  }
+
+  state(): Omit<Pool, "deafness"> {
+    return {
+      connections: this.#options.connections,
+      active: this.#inUse,
+      idle: this.#pool.idleCount,
+      waiting: this.#pool.waitingCount,
+      shed: this.#shed,
+      isPooler: this.#isPooler,
+    };
+  }
+
+  get #inUse(): number {
+    return this.#pool.totalCount - this.#pool.idleCount;
+  }
+
+  get #isFull(): boolean {
+    return this.#inUse >= this.#options.connections;
+  }
+
+  get #mostWaiting(): number {
+    const served = this.#heldMs > 0 ? this.#acquireMs / this.#heldMs : Number.POSITIVE_INFINITY;
+    const { least, most } = LIMITS.waiting;
+    return this.#options.connections * Math.min(most, Math.max(least, served));
+  }
 
   /**
-   * All connections wait for a server that says nothing, or it has none for us: readiness must not take that for being busy. Counted
-   * from the first question after a pause, because while nobody asked there was nothing to hear.
+   * All connections wait for a server that does not answer, or that accepts no connection: readiness must not take that
+   * for being busy. Counted from the first statement after a pause, because without statements there are no answers.
    */
-  const isUnheard = () => performance.now() - Math.max(heardAtMs, askedAtMs) > acquireMs;
+  get #isServerSilent(): boolean {
+    return performance.now() - Math.max(this.#heardAtMs, this.#askedAtMs) > this.#acquireMs;
+  }
 
-  async function take(startedMs: number): Promise<Connection> {
+  #refuse(cause?: unknown): Error {
+    if (this.#isServerSilent) return serverSilent(cause);
+    this.#shed++;
+    return Object.assign(new Error("every connection to the database is in use", { cause }), {
+      code: CROWDED,
+    });
+  }
+
+  async #findOrOpen(startedMs: number): Promise<PooledConnection> {
     for (;;) {
-      const client = await pool.connect();
+      const client = await this.#pool.connect();
       try {
-        const leftMs = startedMs + acquireMs - performance.now();
-        const connection = await connectionOf(client, Math.max(leftMs, acquireMs / 4));
-        // One connection went silent: the others of that age probably have, too (a failover, a forgotten NAT entry). They
-        // are closed rather than tried one after the other. A new connection is younger, so this ends.
-        if (connection.heardAtMs() >= silentAtMs) return connection;
+        const leftMs = startedMs + this.#acquireMs - performance.now();
+        const connection = await this.#connectionOf(client, Math.max(leftMs, this.#acquireMs / 4));
+        // A connection fell silent: others of that age probably have, too (a failover, a forgotten NAT entry). They are
+        // closed rather than tried one after the other. A new connection is younger, so this ends.
+        if (connection.heardAtMs >= this.#silentAtMs) return connection;
         connection.release(true);
       } catch (error) {
         client.release(true);
@@ -123,51 +159,34 @@ export function openConnections(
     }
   }
 
-  async function connect(): Promise<PostgresPoolClient> {
-    const startedMs = performance.now();
-    if (inUse() === 0 && heardAtMs >= askedAtMs) askedAtMs = startedMs;
-    if (inUse() >= max && pool.waitingCount >= mayWait()) {
-      if (isUnheard()) throw unheard();
-      shed++;
-      throw crowded();
-    }
-    const connection = await take(startedMs).catch((error) => {
-      if (isCrowded(error) && isUnheard()) throw unheard(error);
-      // The others hear from the server, so it is not away: there are too many of us.
-      const isCrowd = inUse() >= max && heardAtMs > startedMs;
-      if (!isCrowd) throw error;
-      shed++;
-      throw crowded(error);
-    });
-    const takenMs = performance.now();
-    const taken = {
-      query: connection.query,
-      release() {
-        heldMs += LATEST * (performance.now() - takenMs - heldMs);
-        connection.release();
+  async #connectionOf(client: pg.PoolClient, withinMs: number): Promise<PooledConnection> {
+    const known = this.#connections.get(client);
+    if (known) return known;
+    const { patient, slack } = this.#options;
+    const isPooled = !patient && (await greet(client, withinMs, slack)) === "pooled";
+    this.#isPooler ||= isPooled;
+    const connection = new PooledConnection(client, {
+      patient,
+      slack,
+      isPooled,
+      names: this.#names,
+      onHeard: (atMs) => {
+        this.#heardAtMs = atMs;
       },
-    };
-    // Of a client Kysely uses these two members; cursors are none of ours.
-    return taken as unknown as PostgresPoolClient;
+      onSilent: () => {
+        this.#silentAtMs = performance.now();
+      },
+    });
+    this.#connections.set(client, connection);
+    return connection;
   }
-
-  return {
-    connect,
-    end: () => pool.end(),
-    options: {},
-    state: () => ({
-      connections: max,
-      active: inUse(),
-      idle: pool.idleCount,
-      waiting: pool.waitingCount,
-      shed,
-      isPooler,
-    }),
-  };
 }
 
-/** The driver leaves a client that cannot log in with its socket, and the process waits until the server closes that, after a minute. */
-class Client extends pg.Client {
+/**
+ * The driver leaves a client that cannot log in with its socket, and the process waits until the server closes that,
+ * after a minute.
+ */
+class PooledClient extends pg.Client {
   constructor(options?: pg.ClientConfig) {
     super(options);
     const { connection } = this as unknown as { connection: EventEmitter };
@@ -175,13 +194,5 @@ class Client extends pg.Client {
   }
 }
 
-const crowded = (cause?: unknown): Error =>
-  Object.assign(new Error("every connection to the database is in use", { cause }), { code: CROWDED });
-
-const unheard = (cause?: unknown): Error =>
+const serverSilent = (cause?: unknown): Error =>
   new Error("Connection terminated: nothing is heard from the server", { cause });
-
-/** Our bigints are milliseconds and counts, all below 2^53: numbers, as SQLite gives them. */
-function parserOf(oid: number, format?: "text" | "binary"): (value: string) => unknown {
-  return oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format as "text");
-}

@@ -15,15 +15,16 @@ import { dirname, join } from "node:path";
 import { DatabaseSync, type DatabaseSyncOptions } from "node:sqlite";
 import { newId } from "../../lib/ids.ts";
 import { operatorFault } from "../../lib/operator-fault.ts";
-import { giveToOwner, primaryCodeOf } from "./sqlite.ts";
+import { primaryCodeOf } from "../failures.ts";
+import { giveToOwner, isBusy } from "./files.ts";
 
-/** Files of SQLite: a copy of one that is in use, and one in the place of another. What is in them is not judged here. */
+/** SQLite files: a copy of a database that is in use, and a copy put in the place of the database. */
 
 const WAIT_MS = 5000;
 
 /**
  * Copies the database into a new file, as it is at one moment, while a service reads and writes it: VACUUM INTO is one
- * long read, and in WAL mode readers hold up nobody. The file has its name only when it is whole and on the disk.
+ * long read, and in WAL mode no writer waits for a reader. The file gets its name when it is whole and on the disk.
  */
 export function backUp(path: string, file: string): void {
   if (existsSync(file)) throw operatorFault(`${file} is there already, and nothing is overwritten`);
@@ -33,14 +34,15 @@ export function backUp(path: string, file: string): void {
     removeLeftovers(dirname(file));
     closeSync(openSync(part, "wx", 0o600));
     withDatabase(path, (database) => database.prepare("vacuum into ?").run(part));
-    // Locked for as long as the disk takes, which may be minutes: else the next backup would take it for one that was killed.
+    // The lock stays for as long as the disk takes, which may be minutes: without it, the next backup would remove the
+    // file as a leftover.
     const lock = (copy: DatabaseSync) => {
       copy.exec("begin exclusive");
       flush(part);
     };
-    // Not to write: that would put an empty file in the place of one that was taken away between the two.
+    // Read-only: to open it for writing would create an empty file if it was removed between the two.
     withDatabase(part, lock, { readOnly: true });
-    // Unlike a rename, a link never takes the place of a file that somebody has made meanwhile.
+    // Unlike a rename, a link never replaces a file that was created meanwhile.
     linkSync(part, file);
     flush(dirname(file));
   } catch (cause) {
@@ -51,7 +53,7 @@ export function backUp(path: string, file: string): void {
   }
 }
 
-/** Before anything is written: what is wrong with the database is no fault of the backup. */
+/** Before anything is written, so that a fault of the database is not reported as one of the backup. */
 function refuseUnreadable(path: string): void {
   try {
     if (withDatabase(path, isOurs)) return;
@@ -68,7 +70,7 @@ const isDamaged = (error: unknown): boolean => [SQLITE_CORRUPT, SQLITE_NOTADB].i
 
 const PART = "latchkey-backup-";
 
-/** What backups that were killed have left in this folder, whatever they were to be called. If it cannot be removed, it is in nobody's way. */
+/** Removes what killed backups have left in this folder. A leftover that cannot be removed does no harm. */
 function removeLeftovers(folder: string): void {
   try {
     for (const name of readdirSync(folder)) {
@@ -78,7 +80,7 @@ function removeLeftovers(folder: string): void {
   } catch {}
 }
 
-/** SQLite locks what it writes, until the end of its process at the latest. One that has nothing in it may just have begun. */
+/** SQLite locks the file that it writes until its process ends. A backup that has just begun has an empty file. */
 function isLeftover(part: string): boolean {
   if (statSync(part).size === 0 && !existsSync(`${part}-journal`)) return false;
   try {
@@ -89,7 +91,7 @@ function isLeftover(part: string): boolean {
   }
 }
 
-/** A copy of a backup that may be changed, beside the database whose place it is to take. Only a sound one is taken. */
+/** Copies a backup beside the database that it is to replace, and refuses a damaged one. */
 export function prepareCopy(file: string, path: string): string {
   if (existsSync(`${file}-wal`) && statSync(`${file}-wal`).size > 0) {
     throw operatorFault(
@@ -133,7 +135,7 @@ const isOurs = (database: DatabaseSync): boolean =>
 const hasOthers = (database: DatabaseSync): boolean =>
   !isOurs(database) && database.prepare("select name from sqlite_master limit 1").all().length > 0;
 
-/** Whether there are tables, and none of ours, found out without a change to them. What cannot be read is not judged. */
+/** True when the file has tables, but none of Latchkey. Changes nothing; false for a file that cannot be read. */
 export function isStrange(path: string): boolean {
   try {
     return withDatabase(path, hasOthers, { readOnly: true, timeout: 0 });
@@ -143,17 +145,18 @@ export function isStrange(path: string): boolean {
 }
 
 /**
- * Puts the copy into the place of the database, which is kept under another name. There is a whole database under the
- * path at every moment: whoever is interrupted finds either the one of before or the new one.
+ * Puts the copy into the place of the database, which is kept under another name. The path leads to a whole database at
+ * every moment: after a crash, to the old or the new one.
  */
 export function takePlace(copy: string, path: string, keptAs: string): void {
   gather(copy);
   flush(copy);
   const isThere = existsSync(path);
   const isWhole = isThere && isGathered(path);
-  // Before its parts are moved: a folder that refuses the link keeps the database as it was.
+  // Before its parts are moved: in a folder that refuses the link, the database stays as it was.
   if (isThere) linkSync(path, keptAs);
-  // A damaged one is kept as it is, with the parts that belong to it. So are those of one that is gone: SQLite would read them into the copy.
+  // A damaged database keeps the parts that belong to it. Parts without a database are moved, too: SQLite would read
+  // them into the copy.
   if (!isWhole) {
     for (const part of ["-wal", "-shm", "-journal"])
       if (existsSync(path + part)) renameSync(path + part, keptAs + part);
@@ -162,7 +165,7 @@ export function takePlace(copy: string, path: string, keptAs: string): void {
   flush(dirname(path));
 }
 
-/** Brings all of a database into its one file, which fails while another process has it open. */
+/** Brings all of a database into its one file. Fails while another process has it open. */
 function gather(path: string): void {
   withDatabase(path, (database) => {
     const [row] = database.prepare("pragma journal_mode = delete").all();
@@ -175,7 +178,7 @@ function isGathered(path: string): boolean {
     gather(path);
     return true;
   } catch (cause) {
-    if (primaryCodeOf(cause) !== SQLITE_BUSY) return false;
+    if (!isBusy(cause)) return false;
     throw operatorFault(
       `another program works on ${path}: nothing was changed; try again when it is done`,
       cause,

@@ -34,7 +34,7 @@ function prepare(file: DatabaseSync, sql: string): Prepared {
       const values = parameters as readonly SQLInputValue[];
       if (isReader) {
         const found = statement.all(...values) as unknown as unknown[][];
-        // The first time; and when a migration of another process has added a column, so that `*` means one more than it did.
+        // At the first run; and after a migration by another process has added a column, which `*` then includes.
         if (found[0] && found[0].length !== width) {
           width = found[0].length;
           toRow = rowMaker(statement.columns().map(({ name }) => name));
@@ -50,8 +50,8 @@ function prepare(file: DatabaseSync, sql: string): Prepared {
 type RowMaker = (values: unknown[]) => unknown;
 
 /**
- * A function that puts a row's values under their names, with the names written into its code: rows of one statement then have one
- * shape. Those that node:sqlite makes are tables of names, which take twice as long to make.
+ * A function that puts a row's values under their names, with the names written into its code: V8 then gives all rows
+ * of a statement one hidden class. The rows of node:sqlite are dictionaries, which take twice as long to make.
  */
 function rowMaker(names: readonly string[]): RowMaker {
   const members = names.map((name, at) => `${JSON.stringify(name)}: values[${at}]`);

@@ -2,15 +2,15 @@ import { sql } from "kysely";
 import type { Database, Storage, Trx } from "../storage.ts";
 
 /**
- * SQLite chooses an index by what ANALYZE has written to sqlite_stat1. Without it, any column is taken to leave ten rows, the
- * store's as well as an e-mail address, and one index that begins with the store is as good as another. ANALYZE itself
- * counts every index, which takes a second for a million rows, and the service would stand still. So we write what it would
- * find in a large database (sqlite.org/lang_analyze.html, "Fixed Results Of ANALYZE"): plans are then the same on every
- * machine, and for a new store as for one with a million customers.
+ * SQLite chooses an index by the statistics in sqlite_stat1. Without them it assumes that any column leaves ten rows,
+ * the store's id as well as an e-mail address, and takes any index that begins with the store. ANALYZE counts every
+ * index, which takes a second for a million rows, during which the service would serve nothing. So this writes what
+ * ANALYZE would find in a large database (sqlite.org/lang_analyze.html, "Fixed Results Of ANALYZE"): plans are then the
+ * same on every machine, and for a new store as for a store with a million customers.
  */
 const ROWS = 1_000_000;
 
-/** Columns of which one value leaves many rows: how many values there are, where the columns before have one. */
+/** Columns in which one value leaves many rows: the number of values, where the columns before have one value each. */
 const VALUES: Record<string, number> = {
   store_id: 10,
   realm_id: 1,
@@ -20,10 +20,10 @@ const VALUES: Record<string, number> = {
   reason: 10,
 };
 
-/** Here the store at its provider; in every other table a client id names one row. */
+/** Here `client_id` is the store's id at its provider; in every other table a client id names one row. */
 const VALUES_OF_IDENTITIES: Record<string, number> = { ...VALUES, client_id: 1 };
 
-/** Tables of which a store has a few rows. */
+/** Tables with a few rows for each store. */
 const FEW_ROWS = 10_000;
 const FEW = new Set([
   "authentication_realms",
@@ -36,10 +36,10 @@ const FEW = new Set([
   "stores",
 ]);
 
-type Index = { table: string; name: string; columns: string; isUnique: number; isPartial: number };
+type IndexFacts = { table: string; name: string; columns: string; isUnique: number; isPartial: number };
 type Statistic = { tbl: string; idx: string; stat: string };
 
-/** Writes them unless they are there: after a migration, and after an ANALYZE by hand. */
+/** Writes the statistics if they differ: after a migration, and after an ANALYZE by hand. */
 export async function writeStatistics(storage: Storage): Promise<void> {
   const wanted = (await listIndexes(storage.db)).map(statisticOf);
   const there = await readStatistics(storage.db);
@@ -47,8 +47,8 @@ export async function writeStatistics(storage: Storage): Promise<void> {
   await storage.transact((trx) => replaceStatistics(trx, wanted));
 }
 
-/** The rows of the table, then how many are left by one value of the first column, of the first two, and so on. */
-function statisticOf({ table, name, columns, isUnique, isPartial }: Index): Statistic {
+/** The rows of the table, then how many rows one value of the first column leaves, of the first two, and so on. */
+function statisticOf({ table, name, columns, isUnique, isPartial }: IndexFacts): Statistic {
   const values = FEW.has(table) ? {} : table === "customer_identities" ? VALUES_OF_IDENTITIES : VALUES;
   const rows = FEW.has(table) ? FEW_ROWS : isPartial ? ROWS / 10 : ROWS;
   const left = [rows];
@@ -58,9 +58,9 @@ function statisticOf({ table, name, columns, isUnique, isPartial }: Index): Stat
   return { tbl: table, idx: name, stat: left.join(" ") };
 }
 
-/** A table that lies in its key has no index for that: its statistics go by the table's own name. */
-async function listIndexes(db: Database): Promise<Index[]> {
-  const { rows } = await sql<Index>`
+/** A `without rowid` table has no index for its key: its statistics have the table's own name. */
+async function listIndexes(db: Database): Promise<IndexFacts[]> {
+  const { rows } = await sql<IndexFacts>`
     select t.name as "table",
       case when l.origin = 'pk' and t.sql like '%without rowid' then t.name else l.name end as name,
       l."unique" as "isUnique", l.partial as "isPartial",
@@ -78,7 +78,8 @@ async function readStatistics(db: Database): Promise<Statistic[] | undefined> {
 }
 
 async function replaceStatistics(trx: Trx, statistics: readonly Statistic[]): Promise<void> {
-  // Of the schema's own table there is nothing to count: this makes sqlite_stat1 at first, and has it read at last.
+  // Has nothing to count in the schema's own table: the first run creates sqlite_stat1, the last one makes SQLite read
+  // it.
   await sql`analyze sqlite_schema`.execute(trx);
   await sql`delete from sqlite_stat1`.execute(trx);
   const rows = statistics.map(({ tbl, idx, stat }) => sql`(${tbl}, ${idx}, ${stat})`);

@@ -40,7 +40,7 @@ async function showAccount(customer: Customer, token: CustomerToken): Promise<vo
   part("sign-out-everywhere").addEventListener("click", () =>
     leave(() => account.signOutEverywhere(), "You are signed out everywhere."),
   );
-  // Its buttons work from the moment that they are seen.
+  // Shows the account after its buttons have handlers.
   showOnly("account", STATES);
   await mountSessions(account, (how) => {
     part("profile-how").textContent = how;
@@ -60,7 +60,7 @@ const day = (instant: string): string =>
 const asked = visitor();
 mountFrame(asked);
 part("trouble-again").addEventListener("click", () => location.reload());
-// Signed in or out in another tab.
+// A sign-in or sign-out in another tab.
 addEventListener("storage", ({ key }) => key === KEPT && location.reload());
 
 const who = await asked;

@@ -4,7 +4,7 @@ import { explain } from "../frame/explain.ts";
 import { showFailure } from "../frame/message.ts";
 import { hasEnded } from "../frame/visitor.ts";
 
-/** Where the customer is signed in, newest first; `tellHow` hears how this session began. */
+/** Lists the customer's sessions, newest first. Calls `tellHow` with the sign-in method of this session. */
 export async function mountSessions(account: CustomerAccount, tellHow: (how: string) => void): Promise<void> {
   try {
     const sessions = await account.sessions();
@@ -20,7 +20,7 @@ export async function mountSessions(account: CustomerAccount, tellHow: (how: str
 function draw(account: CustomerAccount, sessions: readonly Session[]): void {
   const newestFirst = sessions.toSorted((one, other) => begunAt(other) - begunAt(one));
   part("sessions").replaceChildren(...newestFirst.map((session) => drawSession(account, session)));
-  say(sessions.length === 1 ? "Only here." : `In ${sessions.length} places.`);
+  say(sessions.length === 1 ? "In this browser only." : `In ${sessions.length} places.`);
 }
 
 function drawSession(account: CustomerAccount, session: Session): HTMLElement {
@@ -37,7 +37,7 @@ function drawSession(account: CustomerAccount, session: Session): HTMLElement {
       session.current ? element("span", { class: "badge badge-good" }, "This session") : undefined,
     ),
     element("p", { class: "quiet" }, howAndPlaceOf(session)),
-    element("p", { class: "quiet" }, `Since ${since}. Ends by itself on ${moment(session.expires * 1000)}.`),
+    element("p", { class: "quiet" }, `Since ${since}. Ends on ${moment(session.expires * 1000)}.`),
   );
   if (session.current) return element("li", { class: "session", "aria-current": "true" }, words);
   const end = button(
@@ -55,7 +55,7 @@ async function signOut(account: CustomerAccount, session: Session, end: HTMLButt
     await account.signOut(session.id).catch(ifNotGone);
     draw(account, await account.sessions());
     say("That session is signed out.");
-    // The button that had the focus is gone.
+    // The focused button was removed.
     part("sessions-title").focus();
   } catch (failure) {
     end.disabled = false;
@@ -64,12 +64,12 @@ async function signOut(account: CustomerAccount, session: Session, end: HTMLButt
   }
 }
 
-/** One that was ended meanwhile, in another tab or by its own time, is as it was wished. */
+/** Ignores the error of a session that has ended meanwhile. */
 function ifNotGone(failure: unknown): void {
   if (!(failure instanceof ApiError && failure.code === "customer_token_not_found")) throw failure;
 }
 
-/** If it was this session that was ended meanwhile, the page that knows how to tell it does. */
+/** If this session itself has ended, reloads the page, which then says so. */
 function refuse(failure: unknown): void {
   if (hasEnded(failure)) location.reload();
   else showFailure(explain(failure));
@@ -82,9 +82,9 @@ const say = (text: string): void => {
 const howOf = ({ profile_name, authentication_mechanism }: Session): string =>
   profile_name ?? (authentication_mechanism === "password" ? "E-mail and password" : "Another provider");
 
-/** What a person would call it: the browser and the machine. */
+/** Browser and operating system, in words. */
 const whereOf = ({ browser, operating_system }: Session): string =>
-  browser === null ? "A browser we do not know" : [browser, operating_system].filter(Boolean).join(" on ");
+  browser === null ? "An unknown browser" : [browser, operating_system].filter(Boolean).join(" on ");
 
 const howAndPlaceOf = (session: Session): string => {
   const how = `Signed in with ${howOf(session)}`;

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 
-/** The page's elements, made and found. Text is only ever text: nothing that came from outside is read as HTML. */
+/** Creates and finds elements. Text is always set as text, never parsed as HTML. */
 
 type Child = Node | string | undefined;
 
@@ -16,7 +16,7 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** An element that the page's HTML has for certain. */
+/** An element that must be in the page's HTML. */
 export function part(id: string): HTMLElement {
   const found = document.getElementById(id);
   if (!found) throw new Error(`the page has no element #${id}`);
@@ -32,7 +32,7 @@ export const button = (label: string, look: string, act: () => void): HTMLButton
 export const link = (label: string, look: string, href: string): HTMLAnchorElement =>
   element("a", { class: look, href }, label);
 
-/** Shows one of several parts, and lets a screen reader begin at its heading. */
+/** Shows one of several parts of the page, and focuses its heading for screen readers. */
 export function showOnly(id: string, among: readonly string[]): void {
   for (const each of among) part(each).hidden = each !== id;
   part(id).querySelector<HTMLElement>("h1[tabindex]")?.focus({ preventScroll: true });

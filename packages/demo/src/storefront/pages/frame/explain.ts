@@ -1,18 +1,18 @@
 import { ApiError, type ErrorCode } from "@latchkey/sdk";
 import { refusals } from "./refusals.ts";
 
-/** A failure as a shopper is told: one sentence, the reference if there is one, and what can be done. */
+/** A failure in words for shoppers: a sentence, the reference if there is one, and whether to retry. */
 export type Explained = {
   code: ErrorCode | "page_failed";
-  /** Where there is a better one than that it did not work. */
+  /** Default: "That did not work". */
   title?: string | undefined;
   sentence: string;
   reference: string | undefined;
-  /** Whether the same, once more, may work. */
+  /** Whether a retry may succeed. */
   isWorthTrying: boolean;
 };
 
-/** Codes that a retry gives again: the person or the shop's own request is what was refused. */
+/** A retry gives these codes again: the service refuses the person, or the shop's request. */
 const FINAL = new Set<string>([
   "sign_on_refused",
   "email_taken",
@@ -22,15 +22,19 @@ const FINAL = new Set<string>([
   "unauthorized_client",
 ]);
 
-/** An answer that was used before, or that nobody here waits for. Nothing is wrong if the first time worked. */
+/**
+ * The answer was used before, or belongs to no open sign-on. That is no failure if its first use succeeded.
+ */
 export const wasUsedBefore = ({ code }: Explained): boolean =>
   code === "callback_replay" || code === "state_unknown" || code === "code_already_used";
 
-/** The person was refused: in the redirect, or, with a provider that is used directly, in the exchange. */
+/** The person was refused: in the redirect or, with a direct provider, at the exchange. */
 export const wasRefused = ({ code }: Explained): boolean =>
   code === "access_denied" || code === "sign_on_refused";
 
-/** Nobody has said no, so the same answer, shown once more, may do: the SDK repeats it with the same key. */
+/**
+ * The service has not refused the answer, so a reload may succeed: the SDK sends the same Idempotency-Key.
+ */
 export const isStillGood = ({ code }: Explained): boolean => STILL_GOOD.has(code);
 
 const STILL_GOOD = new Set<string>([
@@ -63,12 +67,12 @@ export function explain(failure: unknown): Explained {
 }
 
 const TITLES: Partial<Record<Explained["code"], string>> = {
-  temporarily_unavailable: "Nobody answers there",
-  idp_unavailable: "Nobody answers there",
+  temporarily_unavailable: "This sign-in does not answer",
+  idp_unavailable: "This sign-in does not answer",
   network_failed: "The line went dead",
 };
 
-/** What the service says of a member of the body is written for developers; a shopper sees a form. */
+/** Messages for the fields of the shop's forms. The service's own messages are for developers. */
 const FIELDS: Record<string, string> = {
   "/data/name": "Please enter your name, with at most 255 characters.",
   "/data/email": "This does not look like an e-mail address. Please check it.",

@@ -4,18 +4,20 @@ import { KEPT, keptToken } from "./kept-token.ts";
 import { showLeftMessage, showMessage } from "./message.ts";
 import { nameOf, type Visitor } from "./visitor.ts";
 
-/** What all pages do: say who is signed in, show what the page before left to say, and open the wire. */
+/**
+ * Prepares the parts of every page: the visitor's name, the message of the previous page, and the wire panel.
+ */
 export function mountFrame(asked?: Promise<Visitor>): void {
   showName(keptToken()?.name);
   void asked?.then((who) => {
-    // While Latchkey cannot be asked, the name that was kept is shown.
+    // While Latchkey does not answer, the bar shows the stored name.
     if (who.is !== "unknown") showName(who.is === "customer" ? nameOf(who.customer) : undefined);
   });
-  // Signed in or out in another tab.
+  // A sign-in or sign-out in another tab.
   addEventListener("storage", ({ key }) => {
     if (key === KEPT) showName(keptToken()?.name);
   });
-  // A page restored from the back-forward cache still shows the state in which it was left.
+  // A page from the back-forward cache shows its old state.
   addEventListener("pageshow", ({ persisted }) => {
     if (persisted) location.reload();
   });
@@ -28,9 +30,9 @@ export function mountFrame(asked?: Promise<Visitor>): void {
 }
 
 const KEEPS_NOTHING =
-  "Your browser does not let this shop keep anything, and without that nobody can sign in. Allow cookies and site data for it, then load the page again.";
+  "Your browser does not let this shop store data, which sign-in needs. Allow cookies and site data for it, then load the page again.";
 
-/** Where a browser forbids it, already the name throws. */
+/** Reading `localStorage` throws if the browser forbids storage. */
 function mayKeep(): boolean {
   try {
     return Boolean(sessionStorage && localStorage);

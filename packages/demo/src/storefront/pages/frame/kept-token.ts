@@ -1,8 +1,8 @@
 import type { CustomerToken } from "@latchkey/sdk";
 
 /**
- * The customer token, kept so that every tab of the shop has it. Scripts can read it there: that is why the policy of these
- * pages lets no script in but their own. The name is kept beside it, so that the bar need not wait for an answer.
+ * Stores the customer token for every tab of the shop, with the name for the bar. Scripts can read it, so the
+ * policy of the pages allows only their own scripts.
  */
 type Kept = { token: CustomerToken; name: string };
 

@@ -5,7 +5,7 @@ import { shopConfig } from "./shop-config.ts";
 
 let opened: Storefront | undefined;
 
-/** The SDK, with somebody who listens at the wire. */
+/** The SDK. It records every request for the wire panel. */
 export async function latchkey(): Promise<Storefront> {
   const { apiUrl, clientId } = await shopConfig();
   opened ??= createStorefront({
@@ -16,5 +16,5 @@ export async function latchkey(): Promise<Storefront> {
   return opened;
 }
 
-/** What is registered at the realm, to the letter. */
+/** Exactly the redirect URI of the realm. */
 export const redirectUri = (): string => `${location.origin}/signed-in`;

@@ -1,7 +1,7 @@
 import { element, part } from "./elements.ts";
 import type { Explained } from "./explain.ts";
 
-/** The message under the bar. It is read out when it appears. */
+/** The message under the bar. Screen readers announce it. */
 
 const LEFT = "alder:message";
 
@@ -38,7 +38,7 @@ export const referenceLine = (reference: string): HTMLElement =>
     ". Tell it to us if you ask for help.",
   );
 
-/** For the page that comes next. */
+/** Stores a message that the next page shows. */
 export function leaveMessage(text: string): void {
   sessionStorage.setItem(LEFT, text);
 }

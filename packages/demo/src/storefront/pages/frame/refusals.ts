@@ -1,28 +1,28 @@
-/** What this shop tells a shopper whom the service has refused, by the reason that it gives: what happened, and whether trying again helps. */
+/** Texts for a refused shopper, by the service's reason: what happened, and whether a retry helps. */
 type Refusal = { title: string; sentence: string; isWorthTrying: boolean };
 
 const UNTRUSTED: Refusal = {
-  title: "We did not trust that answer",
+  title: "The answer was not valid",
   sentence:
-    "What came back from there was not as it must be. Trying again will hardly help before somebody has mended it: please choose another way, or ask us for help.",
+    "The sign-in service gave an invalid answer. Trying again will hardly help: please choose another way to sign in, or ask us for help.",
   isWorthTrying: false,
 };
 
 const UNANSWERED: Refusal = {
-  title: "Nobody answers there",
+  title: "This sign-in does not answer",
   sentence:
-    "That way to sign in does not answer at the moment. Trying again in a minute helps, or choose another.",
+    "The sign-in service does not answer at the moment. Try again in a minute, or choose another way to sign in. Trying again often helps.",
   isWorthTrying: true,
 };
 
 const NO_ADDRESS: Refusal = {
   title: "We need an e-mail address",
   sentence:
-    "Your account there gave us no e-mail address. Trying again does not help: add an address there, or choose another way to sign in.",
+    "Your account at the sign-in service has no e-mail address. Trying again does not help: add an address there, or choose another way to sign in.",
   isWorthTrying: false,
 };
 
-/** The first that fits. A reason that is in none of them is told by its code alone. */
+/** The first match counts. A reason without a match gets the text of its code. */
 export const refusals: readonly [reason: RegExp, refusal: Refusal][] = [
   [/^claims\.email/, NO_ADDRESS],
   [
@@ -30,7 +30,7 @@ export const refusals: readonly [reason: RegExp, refusal: Refusal][] = [
     {
       title: "Is this address yours?",
       sentence:
-        "A customer here has your e-mail address, and it was not confirmed there that it is yours. Trying again helps once you have confirmed it, or sign in as you did before.",
+        "A customer here has your e-mail address, and the sign-in service has not confirmed that it is yours. Trying again helps once you have confirmed it there, or sign in as you did before.",
       isWorthTrying: true,
     },
   ],
@@ -46,7 +46,7 @@ export const refusals: readonly [reason: RegExp, refusal: Refusal][] = [
   [
     /^several_matches$/,
     {
-      title: "Which one are you?",
+      title: "Several accounts match",
       sentence:
         "Several customers here have your e-mail address. Trying again does not help: please ask us for help.",
       isWorthTrying: false,
@@ -55,7 +55,7 @@ export const refusals: readonly [reason: RegExp, refusal: Refusal][] = [
   [
     /^provisioning_off$/,
     {
-      title: "We do not know you yet",
+      title: "You have no account yet",
       sentence: "There is no account for you here. Trying again does not help: please ask us for one.",
       isWorthTrying: false,
     },
@@ -63,8 +63,9 @@ export const refusals: readonly [reason: RegExp, refusal: Refusal][] = [
   [
     /^profile_(disabled|none)$/,
     {
-      title: "That door is closed",
-      sentence: "That way to sign in is switched off. Trying again does not help: please choose another.",
+      title: "This sign-in is switched off",
+      sentence:
+        "The shop does not use this sign-in service now. Trying again does not help: please choose another way to sign in.",
       isWorthTrying: false,
     },
   ],
@@ -73,7 +74,7 @@ export const refusals: readonly [reason: RegExp, refusal: Refusal][] = [
     {
       title: "You were not signed in",
       sentence:
-        "You cancelled, or were refused there. You can try again whenever you like, or choose another way.",
+        "You cancelled, or the sign-in service refused. You can try again, or choose another way to sign in.",
       isWorthTrying: true,
     },
   ],
@@ -81,8 +82,8 @@ export const refusals: readonly [reason: RegExp, refusal: Refusal][] = [
   [
     /^id_token\.(key|signature)$/,
     {
-      title: "We are not sure yet",
-      sentence: "We could not tell yet that the answer is genuine. Trying again in a moment often helps.",
+      title: "Please try again",
+      sentence: "We could not verify the answer yet. Trying again in a moment often helps.",
       isWorthTrying: true,
     },
   ],

@@ -2,12 +2,12 @@ import type { PageConfig } from "../../contents.ts";
 
 let loading: Promise<PageConfig> | undefined;
 
-/** Where Latchkey is, and as whom this shop speaks to it. */
+/** Latchkey's URL and the shop's client id. */
 export function shopConfig(): Promise<PageConfig> {
   loading ??= fetch("/config.json")
     .then((answer) => answer.json() as Promise<PageConfig>)
     .catch((failure) => {
-      // Else whoever presses “Try again” would hear of the same failure for ever.
+      // Without this, “Try again” would repeat the same failure without a new request.
       loading = undefined;
       throw failure;
     });

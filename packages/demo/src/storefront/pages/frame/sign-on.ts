@@ -3,10 +3,10 @@ import { noteStep } from "../wire/wire-log.ts";
 import { departureStep } from "../wire/wire-steps.ts";
 import { latchkey, redirectUri } from "./latchkey.ts";
 
-/** What this shop remembers of a sign-on that it began; the SDK keeps what is secret about it in a place of its own. */
+/** The shop's own state of a sign-on. The SDK stores the secret part separately. */
 type Begun = { providerId: string; isPopup: boolean; isDirect: boolean; begunAt: number };
 
-/** In localStorage: a popup is another window, and has another sessionStorage. */
+/** In localStorage, because a popup has its own sessionStorage. */
 const BEGUN = "alder:begun:";
 const FORGET_AFTER_MS = 15 * 60_000;
 
@@ -19,10 +19,10 @@ export async function beginSignOn(
   const shop = await latchkey();
   const begun = await shop.beginSignOn(provider.id, {
     redirectUri: redirectUri(),
-    // With `profile` the customer has a name.
+    // With `profile` the customer gets a name.
     scope: "openid email profile",
     ...(isPopup && { display: "popup" }),
-    // The provider remembers who was there last, and would send the same person into the same refusal.
+    // The provider remembers the last person, and would send the same person back to the same refusal.
     ...(afterRefusal ? { prompt: "login" } : hasLeft() && { prompt: "select_account" }),
   });
   const isDirect = provider.flow === "direct";
@@ -33,12 +33,15 @@ export async function beginSignOn(
 
 const LEFT = "alder:left";
 
-/** Who has signed out expects to be asked who they are, although the provider still knows them. */
+/**
+ * After a sign-out the next sign-on lets the shopper choose an account, although the provider still has a
+ * session.
+ */
 export const askWhoNextTime = (): void => localStorage.setItem(LEFT, "yes");
 
 const hasLeft = (): boolean => localStorage.getItem(LEFT) !== null;
 
-/** Somebody is signed in: the provider has asked. */
+/** The shopper has signed in again. */
 export const forgetLeaving = (): void => localStorage.removeItem(LEFT);
 
 export function findBegun(state: string | null): Begun | undefined {

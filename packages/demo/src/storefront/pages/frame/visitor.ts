@@ -3,15 +3,15 @@ import { forgetToken, keepToken, keptToken } from "./kept-token.ts";
 import { latchkey } from "./latchkey.ts";
 
 /**
- * Who looks at the page, as Latchkey says: a token that was revoked elsewhere is worth nothing here. Latchkey also says whether its
- * time is up, because the clock of this machine may be wrong.
+ * The page's visitor. Latchkey decides whether the stored token works: it may be revoked, and this machine's
+ * clock may be wrong about its expiry.
  */
 export type Visitor =
   | { is: "stranger" }
   | { is: "customer"; customer: Customer; token: CustomerToken }
-  /** There was a token, and it does not work any more. */
+  /** The stored token does not work any more. */
   | { is: "signed-out" }
-  /** Nobody could be asked. */
+  /** Latchkey did not answer. */
   | { is: "unknown"; failure: unknown };
 
 export async function visitor(): Promise<Visitor> {
@@ -28,7 +28,7 @@ export async function visitor(): Promise<Visitor> {
   }
 }
 
-/** Another tab may have signed in meanwhile: its token stays. */
+/** Keeps a newer token, which another tab may have stored. */
 function signedOut(token: CustomerToken): Visitor {
   if (keptToken()?.token.id === token.id) forgetToken();
   return { is: "signed-out" };

@@ -4,7 +4,7 @@ import { keepToken } from "../frame/kept-token.ts";
 import { latchkey } from "../frame/latchkey.ts";
 import { leaveMessage } from "../frame/message.ts";
 
-/** E-mail and password: for customers who have one, and for new ones. */
+/** The forms for e-mail and password: sign-in and registration. */
 export function mountPasswordForms(): void {
   handle("sign-in-form", async (field) => {
     await signIn(field("email"), field("password"));
@@ -39,11 +39,12 @@ function handle(formId: string, work: Work): void {
     } catch (failure) {
       sayIn(form, explain(failure).sentence);
       submit.disabled = false;
-      // Where it was pressed, and not Enter in a field.
+      // The focus was on the button, not in a field.
       if (document.activeElement === document.body) submit.focus();
     }
   });
-  // Pressed before there is somebody to listen, it would send the form to a server that takes none.
+  // The button is disabled until its handler exists: otherwise the browser would post the form, which the
+  // server refuses.
   submit.disabled = false;
 }
 

@@ -6,7 +6,7 @@ import { clearMessage, showFailure, showMessage } from "../frame/message.ts";
 import { beginSignOn } from "../frame/sign-on.ts";
 import { awaitReport, openPopup } from "../signed-in/popup.ts";
 
-/** One button for each identity provider, in this window or in a popup. */
+/** Shows a button for each identity provider. It opens in this window or in a popup. */
 export async function mountProviders(): Promise<void> {
   part("providers-again").addEventListener("click", () => void list());
   await list();
@@ -22,7 +22,7 @@ async function list(): Promise<void> {
     place.replaceChildren(...providers.map(providerButton));
     part("where").hidden = providers.length === 0;
     note(providers.length === 0 ? "There is none to choose from at the moment." : "");
-    // It is gone when it has helped.
+    // After success the button disappears.
     if (document.activeElement === again) part("providers-title").focus();
     again.hidden = true;
   } catch (failure) {
@@ -40,7 +40,7 @@ function note(text: string): void {
   place.hidden = text === "";
 }
 
-/** Greyed when the provider is down, but never dead: it may be back sooner than we know. */
+/** Greyed when the provider is down, but not disabled, because the provider may already be up again. */
 function providerButton(provider: Provider): HTMLElement {
   const press = element(
     "button",
@@ -64,7 +64,7 @@ const wantsPopup = (): boolean =>
   document.querySelector<HTMLInputElement>('input[name="where"]:checked')?.value === "popup";
 
 async function start(provider: Provider, press: HTMLElement, afterRefusal = false): Promise<void> {
-  // Before anything is waited for: browsers open windows only while a click is being handled.
+  // Before any `await`: browsers open windows only while they handle a click.
   const popup = wantsPopup() ? openPopup() : undefined;
   clearMessage();
   setBusy(true);
@@ -72,7 +72,7 @@ async function start(provider: Provider, press: HTMLElement, afterRefusal = fals
     const { url, state } = await beginSignOn(provider, { isPopup: popup !== undefined, afterRefusal });
     if (popup) return follow(popup, url, state, provider, press);
     location.assign(url);
-    // No event tells that a shopper has stopped the page on its way out, and would like to choose again.
+    // No event tells whether the shopper stops the navigation and wants to choose again.
     offerAgain(press);
   } catch (failure) {
     popup?.close();
@@ -111,7 +111,7 @@ function fail(failure: Explained, provider: Provider, press: HTMLElement): void 
   showFailure(failure, ...(failure.isWorthTrying ? [again] : []));
 }
 
-/** A button that was disabled has lost the focus. */
+/** Enables the button, which lost the focus when it was disabled. */
 function offerAgain(press: HTMLElement): void {
   setBusy(false);
   press.focus({ preventScroll: true });

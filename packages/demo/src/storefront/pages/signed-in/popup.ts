@@ -2,8 +2,8 @@ import type { Explained } from "../frame/explain.ts";
 import { mergeSteps, type Step } from "../wire/wire-log.ts";
 
 /**
- * Signing in in a popup. The popup ends the sign-on itself and says how it went; a channel reaches only pages of this
- * origin, works when the provider's pages have cut the tie between the windows, and carries nothing secret.
+ * A sign-on in a popup. The popup completes the sign-on and reports the result over a channel, which reaches
+ * only pages of this origin, works without `window.opener`, and carries nothing secret.
  */
 type Report = { state: string; failure: Explained | undefined; steps: Step[] };
 
@@ -11,7 +11,7 @@ const CHANNEL = "alder:sign-on";
 const WIDTH = 480;
 const HEIGHT = 700;
 
-/** Must be called while a click is being handled; undefined where the browser does not allow popups. */
+/** Call it while a click is handled. Undefined if the browser blocks popups. */
 export function openPopup(): Window | undefined {
   const left = Math.max(0, Math.round(screenX + (outerWidth - WIDTH) / 2));
   const top = Math.max(0, Math.round(screenY + (outerHeight - HEIGHT) / 2));
@@ -26,8 +26,8 @@ export function sendReport(report: Report): void {
 }
 
 /**
- * Waits for the report. `onClosed` is only a guess: a provider's page can make the popup look closed while it is open, so
- * the report still counts when it comes later.
+ * Waits for the report. `on.closed` is only a guess: a provider's page can make an open popup look closed, so
+ * a later report still counts.
  */
 export function awaitReport(
   popup: Window,
@@ -39,7 +39,7 @@ export function awaitReport(
   const watch = setInterval(() => {
     if (!popup.closed) return;
     clearInterval(watch);
-    // The report may be on its way while the window goes.
+    // The report may arrive after the window has closed.
     setTimeout(() => isReported || on.closed(), 500);
   }, 300);
   channel.addEventListener("message", ({ data: report }: MessageEvent<Report>) => {

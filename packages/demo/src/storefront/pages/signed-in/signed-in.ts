@@ -9,7 +9,7 @@ import { noteStep, steps } from "../wire/wire-log.ts";
 import { recordedStep, returnSteps } from "../wire/wire-steps.ts";
 import { sendReport } from "./popup.ts";
 
-/** Where the shopper comes back to. */
+/** The page at the shop's redirect URI. */
 
 const url = location.href;
 const state = new URL(url).searchParams.get("state");
@@ -25,28 +25,28 @@ async function comeBack(): Promise<void> {
     noteStep(recordedStep(token.customerId));
   }, explain);
   if (failure && wasUsedBefore(failure) && keptToken()) {
-    leaveMessage("You are signed in already. There was nothing left to do.");
+    leaveMessage("You are signed in already.");
     failure = undefined;
   }
-  // Otherwise the provider, which remembers who was there, would send the same person into the same refusal.
+  // Otherwise the provider, which remembers the person, would send the same person back to the same refusal.
   if (failure && wasRefused(failure)) askWhoNextTime();
   if (begun?.isPopup && state !== null) {
     sendReport({ state, failure: failure ?? undefined, steps: steps() });
     close();
   }
-  // In a popup that stays, too: browsers close only what a script has opened.
+  // Also in a popup: browsers close only windows that a script has opened.
   if (failure) showFailure(failure);
   else goOn();
 }
 
-/** Without an entry in the history: Back leads to where the shopper was before, not to an answer that is used up. */
+/** Replaces the history entry, so that Back does not lead to the used answer. */
 function goOn(): void {
   location.replace("/account");
 }
 
 function showNothingToFinish(): void {
   const now = link("Sign in now", "button", "/sign-in");
-  show("Nothing to finish here", "You come by here on your way back from signing in.", [now]);
+  show("No sign-in to finish", "This page finishes a sign-in. None is open now.", [now]);
 }
 
 function showFailure(failure: Explained): void {
@@ -66,7 +66,7 @@ function showFailure(failure: Explained): void {
   show(failure.title ?? "That did not work", sentence, actions, reference);
 }
 
-/** If the answer in the address bar is still there and good, it is shown once more; otherwise the whole way is gone again. */
+/** Reloads the page if the answer in the address bar may still work; otherwise begins a new sign-on. */
 function againAction(failure: Explained): HTMLElement {
   if (isStillGood(failure) && location.search !== "")
     return button("Try again", "button", () => location.reload());
@@ -78,7 +78,7 @@ function againAction(failure: Explained): HTMLElement {
     await beginSignOn({ id, flow: isDirect ? "direct" : "brokered" }, way).then(
       (next) => {
         location.assign(next.url);
-        // No event tells that a shopper has stopped the page on its way out.
+        // No event tells whether the shopper stops the navigation.
         again.disabled = false;
       },
       (next) => showFailure(explain(next)),

@@ -15,7 +15,7 @@ live.addEventListener("open", () => showState("Listening", true));
 live.addEventListener("error", () => showState("Not connected, trying again…", false));
 live.addEventListener("message", ({ data }) => {
   const received: Received = JSON.parse(data);
-  // After a reconnection what is kept comes again; a shop that was started anew counts from one again.
+  // After a reconnection the kept messages come again. A restarted shop counts from 1 again.
   if (received.number <= last.number && received.at <= last.at) return;
   last = received;
   part("hooks-empty").hidden = true;
@@ -46,7 +46,7 @@ function toItem(received: Received): HTMLElement {
         badge("not verified", "badge-bad"),
         time,
       ),
-      element("p", { class: "quiet" }, `${received.refused}. What it said is not shown.`),
+      element("p", { class: "quiet" }, `${received.refused}. Its content is not shown.`),
     );
   const event: WebhookEvent = JSON.parse(received.body);
   return element(
@@ -57,7 +57,7 @@ function toItem(received: Received): HTMLElement {
       { class: "hook-line" },
       element("strong", { class: "hook-type" }, event.type),
       badge("verified", "badge-good"),
-      received.again ? badge("came before", "") : undefined,
+      received.again ? badge("repeated", "") : undefined,
       time,
     ),
     element("p", {}, describe(event)),
@@ -72,10 +72,10 @@ function toItem(received: Received): HTMLElement {
 
 const badge = (text: string, look: string): HTMLElement => element("span", { class: `badge ${look}` }, text);
 
-/** In a sentence; nothing but plain values are read out of it. */
+/** Describes an event in a sentence. */
 function describe({ data, ...event }: WebhookEvent): string {
-  const number = "sequence" in event ? `Number ${event.sequence} of the log.` : "In no log.";
-  if (typeof data === "string") return `${number} What it said was erased.`;
+  const number = "sequence" in event ? `Event ${event.sequence} of the log.` : "Not in the event log.";
+  if (typeof data === "string") return `${number} Its content was erased.`;
   const { name } = data.resource as { name?: unknown };
   const actor = data.actor.type.replaceAll("_", " ");
   const who = data.actor.name === null ? `the ${actor}` : `the ${actor} “${data.actor.name}”`;

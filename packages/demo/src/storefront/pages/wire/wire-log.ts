@@ -1,17 +1,20 @@
-/** What happened on the wire, kept for this tab across redirects. Values arrive here already cut: see wire-steps.ts. */
+/** The steps of the wire panel, kept for this tab across redirects. wire-steps.ts has cut their values. */
 
 export type Step = StepContent & { id: string; page: string };
 
 export type StepContent = {
-  /** 1: storefront and Latchkey. 2: Latchkey and the identity provider. null: a call that belongs to no sign-on. */
+  /**
+   * 1: storefront and Latchkey. 2: Latchkey and the identity provider. null: a call that belongs to no
+   * sign-on.
+   */
   leg: 1 | 2 | null;
   title: string;
-  /** The request line, or the way it took. */
+  /** The request line, or the parties of the step. */
   line: string;
   status?: string;
   why: string;
   values: readonly Value[];
-  /** What the console finds the record by: a reference, or the customer's id. */
+  /** The search text for the console: a reference, or the customer's id. */
   find?: string;
 };
 
@@ -33,7 +36,7 @@ export function noteStep(content: StepContent): void {
   write([...steps(), { ...content, id: crypto.randomUUID(), page: location.pathname }]);
 }
 
-/** Takes over what another window has seen: a popup begins with a copy of our steps and adds to it. */
+/** Merges the steps of another window. A popup begins with a copy of this window's steps. */
 export function mergeSteps(others: readonly Step[]): void {
   const known = new Set(steps().map(({ id }) => id));
   write([...steps(), ...others.filter(({ id }) => !known.has(id))]);
@@ -49,7 +52,7 @@ function write(all: readonly Step[]): void {
   try {
     sessionStorage.setItem(LOG, JSON.stringify(all.slice(-MAX_STEPS)));
   } catch {
-    // Where nothing can be kept, signing in must work all the same.
+    // Sign-on must work without storage too.
   }
   for (const listener of listeners) listener();
 }

@@ -3,10 +3,10 @@ import { shopConfig } from "../frame/shop-config.ts";
 import { clearSteps, onSteps, type Step, steps } from "./wire-log.ts";
 
 const OPEN = "alder:wire-open";
-/** Known once the page has been told where Latchkey is. */
+/** Set after /config.json has been read. */
 let consoleUrl: string | undefined;
 
-/** The panel "On the wire". It stays open, or shut, from page to page. */
+/** The panel "On the wire". It stays open or closed from page to page. */
 export function mountWirePanel(): void {
   const toggle = part("wire-toggle");
   toggle.addEventListener("click", () => setOpen(toggle.getAttribute("aria-expanded") !== "true"));
@@ -29,7 +29,7 @@ export function mountWirePanel(): void {
       knobs.rel = "noopener";
       part("wire-tools").append(knobs);
     },
-    // Without it the panel has no links; what the page itself needed it for says so.
+    // Without the configuration the panel has no links. The page itself reports the failure.
     () => {},
   );
   onSteps(draw);
@@ -91,7 +91,7 @@ function drawStep(step: Step, isFirstOfPage: boolean): HTMLElement {
   );
 }
 
-/** In a tab of its own: the console asks people of the store to sign in. */
+/** Opens in a new tab, because the console needs a member's sign-in. */
 function recordLink(url: string, find: string): HTMLElement {
   const record = link(
     "Open the record in the console",

@@ -2,57 +2,57 @@ import type { Exchange } from "@latchkey/sdk";
 import type { StepContent } from "./wire-log.ts";
 import { cut, parameterValues, shortUrl } from "./wire-values.ts";
 
-/** What each step is, in one sentence, for people who learn. */
+/** Explains each step in a sentence. */
 
 type Meaning = Pick<StepContent, "title" | "why">;
 
 const MEANINGS: Record<NonNullable<Exchange["step"]>, Meaning> = {
   access_token: {
     title: "The page gets an access token",
-    why: "An implicit token, good for an hour and for public things only: whoever knows the client id can have one.",
+    why: "An implicit token is valid for an hour and for public data only. Everyone who knows the client id can get one.",
   },
   settings: {
-    title: "Which realm signs customers in here?",
-    why: "The settings name the realm and the client id that this store's sign-ons are made with.",
+    title: "The page reads the store's settings",
+    why: "The settings name the realm and the client id of this store's sign-ons.",
   },
   providers: {
-    title: "Who can vouch for a shopper?",
-    why: "Each of the realm's profiles becomes a button; its health decides whether the button is greyed.",
+    title: "The page reads the identity providers",
+    why: "Each profile of the realm becomes a button, which is grey if the provider is down.",
   },
   discovery: {
-    title: "Where does the realm begin a sign-on?",
-    why: "The realm describes itself as an OpenID provider, so any OIDC library could do what this page does.",
+    title: "The page reads the realm's discovery document",
+    why: "The realm is an OpenID provider, so any OIDC library could do what this page does.",
   },
   customer_token: {
     title: "E-mail and password become a customer token",
-    why: "The answer is the same as after a redirect: from here on it does not matter how somebody signed in.",
+    why: "The answer is the same as after a redirect.",
   },
   register: {
     title: "A customer is created",
-    why: "The implicit token may create customers and nothing else with them; the password is kept as a hash.",
+    why: "The implicit token may create customers, but not read or change them. The service stores a hash of the password.",
   },
   customer: {
-    title: "Who is this?",
-    why: "The customer token in X-Customer-Token shows the customer's own record, and nobody else's.",
+    title: "The page reads the customer",
+    why: "The customer token in X-Customer-Token gives access to the customer's own record only.",
   },
   sessions: {
-    title: "Where is this customer signed in?",
-    why: "Every customer token that works now, without the tokens themselves.",
+    title: "The page reads the customer's sessions",
+    why: "Each session is a customer token that works now. The answer does not contain the tokens.",
   },
   sign_out: {
     title: "A session ends",
-    why: "The token is revoked at the service, so a copy of it is worth nothing either.",
+    why: "The service revokes the token, so a copy of it does not work either.",
   },
 };
 
 const CODE_REDEEMED: Meaning = {
   title: "The code becomes a customer token",
-  why: "Sent with the verifier that only this browser has, and an Idempotency-Key, so that a lost answer can be asked for again.",
+  why: "The request has the verifier that only this browser knows, and an Idempotency-Key, so that it can be repeated if the answer is lost.",
 };
 
-const UNNAMED: Meaning = { title: "A call to Latchkey", why: "Made by the SDK." };
+const UNNAMED: Meaning = { title: "A call to Latchkey", why: "The SDK made this request." };
 
-/** `page`: the same request redeems a code on the way back, and a password in the form. */
+/** `page`: the same request redeems a code on /signed-in, and a password on other pages. */
 export function exchangeStep({ method, url, status, step }: Exchange, page: string): StepContent {
   const isCode = step === "customer_token" && page === "/signed-in";
   return {
@@ -64,14 +64,14 @@ export function exchangeStep({ method, url, status, step }: Exchange, page: stri
   };
 }
 
-/** The browser leaves. */
+/** The step in which the browser leaves the shop. */
 export function departureStep(url: string, isDirect: boolean): StepContent {
   return {
     leg: 1,
     title: isDirect ? "The shopper is sent straight to the provider" : "The shopper is sent to Latchkey",
     why: isDirect
-      ? "This provider is used directly: its own address, and its code is redeemed by Latchkey afterwards."
-      : "A request for a code, with a state and a challenge that only this browser knows the other half of.",
+      ? "The profile's flow is direct: the shopper goes to the provider itself, and Latchkey redeems the provider's code afterwards."
+      : "The request asks for a code. Only this browser knows its state and the verifier of its challenge.",
     line: `GET ${shortUrl(url, "whole")}`,
     status: "redirect",
     values: parameterValues(new URL(url).searchParams),
@@ -79,8 +79,8 @@ export function departureStep(url: string, isDirect: boolean): StepContent {
 }
 
 /**
- * The browser is back. What was said on leg 2 is not for storefronts to see: that it took place is all there is to show,
- * and only of a sign-on that began here.
+ * The steps when the browser is back. Storefronts cannot see leg 2, so the panel shows only that it took
+ * place, and only for a sign-on that began here.
  */
 export function returnSteps(url: string, begun: { isDirect: boolean } | undefined): StepContent[] {
   const { searchParams } = new URL(url);
@@ -90,8 +90,8 @@ export function returnSteps(url: string, begun: { isDirect: boolean } | undefine
     title: error === null ? "The shopper comes back with a code" : "The shopper comes back without a code",
     why:
       error === null
-        ? "The SDK compares state and iss with what it remembers, before the code is shown to anybody."
-        : "The error is one of a few known words; what happened in detail is in the record with this reference.",
+        ? "The SDK compares state and iss with its stored values before it sends the code."
+        : "The error is one of a few known codes. The sign-on record with this reference has the details.",
     line: `GET ${shortUrl(url, "path")}`,
     status: "redirect",
     values: parameterValues(searchParams),
@@ -100,21 +100,21 @@ export function returnSteps(url: string, begun: { isDirect: boolean } | undefine
   return begun && !begun.isDirect ? [secondLeg(error), back] : [back];
 }
 
-/** Anybody can write an address: only what could be a reference is taken for one. */
+/** Anyone can write a URL, so only text in the form of a reference counts. */
 const findBy = (reference: string | null) =>
   reference !== null && /^[\w-]{1,32}$/.test(reference) ? { find: reference } : {};
 
-/** The end of a sign-on that went well. */
+/** The last step of a successful sign-on. */
 export const recordedStep = (customerId: string): StepContent => ({
   leg: null,
-  title: "Latchkey has written it down",
-  why: "Every sign-on leaves a record: each check with both sides, and how long each step took. People of the store read it in the console.",
+  title: "Latchkey has recorded the sign-on",
+  why: "The record of a sign-on has each check with its expected and found values, and the duration of each step. Members of the store read it in the console.",
   line: "sign-on record",
   values: [],
   find: customerId,
 });
 
-/** Refused before anybody was asked. */
+/** Errors before the redirect to the provider. */
 const BEFORE_LEG_2 = new Set(["invalid_request", "invalid_scope", "unsupported_response_type"]);
 
 function secondLeg(error: string | null): StepContent {
@@ -123,27 +123,29 @@ function secondLeg(error: string | null): StepContent {
     return {
       ...leg,
       title: "Meanwhile, Latchkey signs the shopper in at the provider",
-      why: "With a state, nonce and verifier of its own; it redeems the provider's code and checks the ID token. This page sees none of it.",
+      why: "Latchkey uses its own state, nonce and verifier, redeems the provider's code and checks the ID token. This page cannot see that.",
       values: [],
     };
   if (error === "callback_replay")
     return {
       ...leg,
-      title: "The provider's answer was shown to Latchkey twice",
-      why: "By Back, reload or a copied address. It counts once.",
+      title: "The browser sent the provider's answer to Latchkey twice",
+      why: "The cause is Back, reload or a copied URL. Latchkey accepts an answer once.",
       values: [],
     };
   if (BEFORE_LEG_2.has(error))
     return {
       ...leg,
-      title: "The provider was not asked",
-      why: "Latchkey could not follow the request.",
+      title: "Latchkey did not contact the provider",
+      why: "The shop's request was not valid.",
       values: [],
     };
   return {
     ...leg,
-    title: "Meanwhile, Latchkey and the provider came to no good end",
-    why: "Either the provider said no, or it did not answer, or its answer failed a check.",
-    values: [{ name: "error", value: cut(error, 40), why: "what Latchkey tells the storefront of it" }],
+    title: "Meanwhile, the sign-on at the provider failed",
+    why: "The provider refused, did not answer, or gave an answer that failed a check.",
+    values: [
+      { name: "error", value: cut(error, 40), why: "the error that Latchkey sends to the storefront" },
+    ],
   };
 }

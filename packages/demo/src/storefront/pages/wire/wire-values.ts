@@ -1,6 +1,6 @@
 import type { Value } from "./wire-log.ts";
 
-/** Values as the panel shows them: enough to tell two apart, too little to use. */
+/** Cuts values for the panel: long enough to tell two apart, too short to use. */
 
 const SHOWN_CHARACTERS = 6;
 
@@ -9,7 +9,7 @@ export const cut = (text: string, characters = SHOWN_CHARACTERS): string =>
 
 type Entry = { why: string; isPublic?: true };
 
-/** The parameters of both redirects. Whatever is not marked public is cut, known or not. */
+/** The parameters of both redirects. A value is cut unless its parameter is marked public. */
 const PARAMETERS: Record<string, Entry> = {
   profile: { why: "which provider" },
   scope: { why: "what is asked for: openid and email always, the name too", isPublic: true },
@@ -53,7 +53,7 @@ const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
 const shortIds = (text: string): string => text.replaceAll(UUID, (id) => cut(id));
 
-/** An address without its query, and with its ids cut, so that it fits on a line. */
+/** A URL without its query and with its ids cut, so that it fits on a line. */
 export function shortUrl(url: string, form: "path" | "whole"): string {
   const { origin, pathname } = new URL(url);
   return shortIds(form === "path" ? pathname : `${origin}${pathname}`);

@@ -7,86 +7,82 @@ export const de: PageWords = {
   request: "Anfragenummer",
   forDevelopers: "Für die Entwickler des Shops",
   again: {
-    heading: "Bitte melden Sie sich noch einmal an",
+    heading: "Bitte melden Sie sich erneut an",
     foreign: {
-      text: "Diese Adresse gehört zu keiner laufenden Anmeldung.",
-      remedy:
-        "Ein neuer Versuch hilft: Gehen Sie zurück zum Shop und melden Sie sich von dort aus noch einmal an.",
+      text: "Dieser Link gehört zu keiner laufenden Anmeldung.",
+      remedy: "Gehen Sie zurück zum Shop und melden Sie sich dort erneut an.",
     },
     late: {
-      text: "Die Anmeldung hat länger als zehn Minuten gedauert und wurde deshalb beendet.",
-      remedy:
-        "Ein neuer Versuch hilft: Gehen Sie zurück zum Shop und melden Sie sich von dort aus noch einmal an.",
+      text: "Die Anmeldung hat länger als zehn Minuten gedauert und ist abgelaufen.",
+      remedy: "Gehen Sie zurück zum Shop und melden Sie sich dort erneut an.",
     },
     otherBrowser: {
-      text: "Die Anmeldung hat in einem anderen Browser begonnen, oder dieser Browser speichert keine Cookies.",
+      text: "Die Anmeldung wurde in einem anderen Browser begonnen, oder dieser Browser blockiert Cookies.",
       remedy:
-        "Ein neuer Versuch hilft, wenn Sie Cookies zulassen und im selben Browser beginnen und abschließen: Gehen Sie zurück zum Shop und melden Sie sich von dort aus noch einmal an.",
+        "Lassen Sie Cookies zu, gehen Sie zurück zum Shop und melden Sie sich dort erneut an. Bleiben Sie dabei im selben Browser.",
     },
   },
   later: {
-    heading: "Bitte versuchen Sie es gleich noch einmal",
+    heading: "Bitte versuchen Sie es in einer Minute noch einmal",
     busy: {
-      text: "Aus Ihrem Netzwerk kommen im Moment zu viele Anfragen.",
-      remedy: "Ein neuer Versuch hilft: Warten Sie eine Minute und laden Sie diese Seite dann neu.",
+      text: "Aus Ihrem Netzwerk kommen gerade zu viele Anfragen.",
+      remedy: "Warten Sie eine Minute und laden Sie diese Seite dann neu.",
     },
     down: {
-      text: "Bei uns ist gerade etwas gestört. Es liegt nicht an Ihnen, und es ist nichts verloren gegangen.",
-      remedy: "Ein neuer Versuch hilft meistens: Warten Sie eine Minute und laden Sie diese Seite dann neu.",
+      text: "Bei uns ist ein Fehler aufgetreten. Es liegt nicht an Ihnen, und es ist nichts verloren gegangen.",
+      remedy: "Warten Sie eine Minute und laden Sie diese Seite dann neu. Das hilft meistens.",
     },
   },
   shop: {
     heading: "Hier geht es leider nicht weiter",
-    text: "Der Shop hat Sie mit einer Anfrage hierher geleitet, die wir nicht ausführen können.",
+    text: "Der Shop hat eine Anfrage gesendet, die wir nicht verarbeiten können.",
     remedy:
-      "Ein neuer Versuch hilft nicht. Bitte wenden Sie sich an den Shop und nennen Sie ihm die Angaben unten.",
+      "Ein neuer Versuch hilft nicht. Bitte wenden Sie sich an den Shop und geben Sie die Angaben unten an.",
   },
   members: {
-    again:
-      "Ein neuer Versuch hilft: Gehen Sie zurück zur Konsole und melden Sie sich von dort aus noch einmal an.",
+    again: "Gehen Sie zurück zur Konsole und melden Sie sich dort erneut an.",
     otherBrowser:
-      "Ein neuer Versuch hilft, wenn Sie Cookies zulassen und im selben Browser beginnen und abschließen: Gehen Sie zurück zur Konsole und melden Sie sich von dort aus noch einmal an.",
+      "Lassen Sie Cookies zu, gehen Sie zurück zur Konsole und melden Sie sich dort erneut an. Bleiben Sie dabei im selben Browser.",
     refused: {
-      text: "Die Konsole hat Sie mit einer Anfrage hierher geleitet, die wir nicht ausführen können.",
+      text: "Die Konsole hat eine Anfrage gesendet, die wir nicht verarbeiten können.",
       remedy:
-        "Ein neuer Versuch hilft nicht. Bitte wenden Sie sich an die Menschen, die diesen Dienst betreiben, und nennen Sie ihnen die Angaben unten.",
+        "Ein neuer Versuch hilft nicht. Bitte wenden Sie sich an den Betreiber dieses Dienstes und geben Sie die Angaben unten an.",
     },
-    forOperators: "Für die Menschen, die diesen Dienst betreiben",
+    forOperators: "Für den Betreiber dieses Dienstes",
   },
   signedOut: { heading: "Sie sind abgemeldet", text: "Sie können diese Seite schließen." },
   signedOutHere: {
     heading: "Sie sind abgemeldet",
-    text: "Der Shop wollte Sie auf eine Seite weiterleiten, die er bei uns nicht eingetragen hat.",
-    remedy:
-      "Sie brauchen nichts weiter zu tun: Sie können diese Seite schließen oder selbst zum Shop zurückgehen.",
+    text: "Der Shop wollte Sie auf eine Seite weiterleiten, die bei uns nicht eingetragen ist. Deshalb endet die Weiterleitung hier.",
+    remedy: "Sie brauchen nichts weiter zu tun. Schließen Sie diese Seite oder gehen Sie zurück zum Shop.",
   },
   notSignedOut: {
     heading: "Sie sind noch angemeldet",
-    text: "Wir konnten nicht erkennen, welche Sitzung enden soll, und haben deshalb keine beendet.",
-    remedy: "Ein neuer Versuch hilft hier nicht: Gehen Sie zurück zum Shop und melden Sie sich dort ab.",
+    text: "Wir konnten die Sitzung, die enden soll, nicht finden. Deshalb wurde keine Sitzung beendet.",
+    remedy: "Ein neuer Versuch hilft hier nicht. Gehen Sie zurück zum Shop und melden Sie sich dort ab.",
   },
   signOut: {
     heading: "Bei {shop} abmelden?",
     headingWithoutName: "Abmelden?",
-    text: "Damit enden Anmeldungen, die in diesem Browser begonnen und nicht abgeschlossen wurden. Eine Sitzung im Shop endet dadurch nicht: Wenn der Shop Sie als angemeldet zeigt, melden Sie sich dort ab.",
+    text: "Damit brechen Sie alle Anmeldungen ab, die Sie in diesem Browser begonnen und nicht abgeschlossen haben. Ihre Sitzung im Shop endet dadurch nicht: Wenn der Shop Sie noch als angemeldet anzeigt, melden Sie sich dort ab.",
     yes: "Ja, abmelden",
   },
   signInsEnded: {
-    heading: "Die Anmeldungen in diesem Browser sind beendet",
-    text: "Anmeldungen, die in diesem Browser begonnen und nicht abgeschlossen wurden, sind beendet. Wenn der Shop Sie noch als angemeldet zeigt, melden Sie sich dort ab.",
+    heading: "Offene Anmeldungen wurden abgebrochen",
+    text: "Alle Anmeldungen, die Sie in diesem Browser begonnen und nicht abgeschlossen haben, wurden abgebrochen. Wenn der Shop Sie noch als angemeldet anzeigt, melden Sie sich dort ab.",
   },
   testOver: {
-    heading: "Dieser Test ist vorbei",
-    text: "Der Link zu einer Testanmeldung gilt zehn Minuten lang und nur einmal.",
-    remedy: "Ein neuer Versuch hilft nicht: Beginnen Sie in der Konsole einen neuen Test.",
+    heading: "Dieser Testlink ist nicht mehr gültig",
+    text: "Ein Testlink funktioniert nur einmal und läuft nach zehn Minuten ab.",
+    remedy: "Starten Sie in der Konsole einen neuen Test.",
   },
-  choice: { heading: "Wie möchten Sie sich anmelden?", down: "Antwortet im Moment nicht" },
+  choice: { heading: "Wie möchten Sie sich anmelden?", down: "Antwortet derzeit nicht" },
   front: {
-    text: "Das ist Latchkey, der Dienst, mit dem sich Kundinnen und Kunden bei Onlineshops anmelden.",
-    lost: "Wenn Sie sich anmelden möchten, gehen Sie bitte zurück zu Ihrem Shop und beginnen Sie dort.",
-    console: { name: "Konsole", text: "für die Menschen hinter einem Shop" },
+    text: "Das ist Latchkey. Damit melden Onlineshops ihre Kundinnen und Kunden an.",
+    lost: "Wenn Sie sich anmelden möchten, gehen Sie zurück zu Ihrem Shop und beginnen Sie dort.",
+    console: { name: "Konsole", text: "für das Team eines Shops" },
     reference: { name: "API-Referenz", text: "für die Entwicklung" },
     openapi: { name: "OpenAPI-Dokument", text: "für Programme" },
-    health: { name: "Zustand", text: "ob der Dienst antworten kann" },
+    health: { name: "Status", text: "ob der Dienst bereit ist" },
   },
 };

@@ -1,46 +1,42 @@
-/** What our pages say to a shopper. Every refusal says what happened, and whether trying again helps. */
+/** The texts of the pages that shoppers see. Every refusal says what happened and what to do. */
 export type PageWords = {
   /** `{shop}` is the shop's name. */
   backTo: string;
   backToShop: string;
-  /** What stands before what the shop can find the case by. */
+  /** The label of the reference, by which the shop finds the record. */
   reference: string;
+  /** The label of the request's id, by which the operator finds the lines of the log. */
   request: string;
-  /** What stands before words for the shop's developers, which are in English. */
+  /** The label of the text for the shop's developers, which is in English. */
   forDevelopers: string;
-  /** They can start again, and it will work. */
+  /** The shopper can start again. */
   again: { heading: string } & Record<"foreign" | "late" | "otherBrowser", Refusal>;
-  /** They can wait. */
+  /** The shopper can wait. */
   later: { heading: string; busy: Refusal; down: Refusal };
-  /** Only the shop can mend it. */
+  /** Only the shop can fix it. */
   shop: { heading: string } & Refusal;
-  /** What is said instead to people of the store, who came from the console. */
+  /** Texts for members of the store, who sign in at the console. */
   members: {
-    /** After `foreign` and `late`. */
+    /** The remedy of `foreign` and `late`. */
     again: string;
     otherBrowser: string;
-    /** Where others are told that only the shop can mend it. */
+    /** Takes the place of `shop`. */
     refused: Refusal;
-    /** What stands before words for whoever runs the service, which are in English. */
+    /** The label of the text for the operator, which is in English. */
     forOperators: string;
   };
   signedOut: { heading: string; text: string };
   signedOutHere: { heading: string } & Refusal;
   notSignedOut: { heading: string } & Refusal;
-  /** A sign-out that names no sign-on: the question, and the page after a Yes. No session at the shop ends, which both say. */
+  /**
+   * The question of a sign-out without an ID token, and the page after Yes. Both say that no session at the shop ends.
+   */
   signOut: { heading: string; headingWithoutName: string; text: string; yes: string };
   signInsEnded: { heading: string; text: string };
   testOver: { heading: string } & Refusal;
   choice: { heading: string; down: string };
-  front: {
-    text: string;
-    lost: string;
-    console: Place;
-    reference: Place;
-    openapi: Place;
-    health: Place;
-  };
+  front: { text: string; lost: string } & Record<FrontLink, { name: string; text: string }>;
 };
 
+export type FrontLink = "console" | "reference" | "openapi" | "health";
 export type Refusal = { text: string; remedy: string };
-type Place = { name: string; text: string };

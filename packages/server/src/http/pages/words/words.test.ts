@@ -7,7 +7,7 @@ const textsOf = (words: object): string[] =>
   Object.values(words).flatMap((value) => (typeof value === "string" ? [value] : textsOf(value)));
 
 test.each(LANGUAGES)(
-  "%s: nothing is empty, has spaces too many or markup, and the shop's name has its place",
+  "%s: no text is empty or has markup or superfluous spaces, and `{shop}` is where it belongs",
   (language) => {
     const words = pageWords[language];
     for (const text of textsOf(words)) {
@@ -19,15 +19,15 @@ test.each(LANGUAGES)(
 );
 
 test.each(LANGUAGES.filter((language) => language !== "en"))(
-  "%s: nothing was left in English",
+  "%s: no text is still in English",
   (language) => {
     const [own, english] = [textsOf(pageWords[language]), textsOf(pageWords.en)];
-    // Names of things are the same in several languages.
+    // Single words may be the same in two languages.
     const same = own.filter((text, at) => text === english[at] && text.includes(" "));
     expect(same).toEqual([]);
   },
 );
 
-test("the ten minutes that the pages speak of are those of an attempt", () => {
+test("the ten minutes in the texts are the lifetime of an attempt", () => {
   expect(limits.attemptSeconds).toBe(10 * 60);
 });

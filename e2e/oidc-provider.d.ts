@@ -1,8 +1,0 @@
-// The package brings no types, and we use two functions of it.
-declare module "oidc-provider" {
-  import type { RequestListener } from "node:http";
-  export default class Provider {
-    constructor(issuer: string, configuration: object);
-    callback(): RequestListener;
-  }
-}

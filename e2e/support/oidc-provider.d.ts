@@ -1,0 +1,8 @@
+// The used part of the package, which has no types.
+declare module "oidc-provider" {
+  import type { RequestListener } from "node:http";
+  export default class Provider {
+    constructor(issuer: string, configuration: object);
+    callback(): RequestListener;
+  }
+}

@@ -1,0 +1,207 @@
+import { Problem } from "../contract/problem.ts";
+import { atMost } from "../storage/at-most.ts";
+import type { Database, Trx } from "../storage/storage.ts";
+import type { Tables } from "../storage/tables.ts";
+import { COUNTED, countOf, withIssuer } from "./issuer-move.ts";
+import type { FormerIssuer, Profile } from "./profile.ts";
+
+/**
+ * A deleted profile leaves its identities behind: which subject is which customer. A new profile for the same issuer
+ * and client id, the heir, has the same subjects and may take the identities over, so that no customer becomes a new
+ * one. The identity rows stay as they are; the heir's row names the former profile, and every search for an identity
+ * looks under former profiles, too.
+ */
+export type Adoptable = { profile_id: string; identities: number };
+
+/** The profile that takes over. */
+type Heir = FormerIssuer & { id: string; store_id: string; realm_id: string };
+
+/** The deleted profiles that a profile has taken over, and the issuers that it had. */
+type TakenOver = { ids: readonly string[]; issuers: readonly FormerIssuer[] };
+
+const LISTED = 25;
+/** Deleted profiles that are searched, the latest first. */
+const REMEMBERED = 100;
+
+export async function listAdoptable(db: Database, heir: Heir): Promise<Adoptable[]> {
+  const speakers = await listSpeakers(db, heir);
+  const adoptable = new Map<string, Adoptable>();
+  const offer = async (profileId: string, former: TakenOver) => {
+    const left = await listLeftBehind(db, heir, speakers, profileId, former);
+    const others = left.filter((one) => one.profile_id === profileId || !adoptable.has(one.profile_id));
+    const identities = Math.min(
+      others.reduce((sum, one) => sum + one.identities, 0),
+      COUNTED,
+    );
+    if (identities > 0 && adoptable.size < LISTED)
+      adoptable.set(profileId, { profile_id: profileId, identities });
+  };
+  // From one profile id to the next, each by the index: the identities in between are not read.
+  let profileId = await findNext(db, heir, "");
+  while (profileId !== undefined && adoptable.size < LISTED) {
+    await offer(profileId, { ids: [], issuers: [] });
+    profileId = await findNext(db, heir, profileId);
+  }
+  for (const { id, ...former } of await listDeletedAs(db, heir)) await offer(id, former);
+  return [...adoptable.values()].sort((one, other) => (one.profile_id < other.profile_id ? -1 : 1));
+}
+
+/** Runs under the store's lock, so that no two profiles take over the same one. */
+export async function adoptIdentities(trx: Trx, heir: Heir, formerProfileId: string): Promise<void> {
+  const deleted = await readFormer(trx, "deleted_profiles", heir.store_id, formerProfileId);
+  const leftBehind = await listLeftBehind(trx, heir, await listSpeakers(trx, heir), formerProfileId, deleted);
+  if (leftBehind.length === 0)
+    throw new Problem("adoption_impossible", { source: { pointer: "/data/adopt_identities_of" } });
+  const former = await readFormer(trx, "oidc_profiles", heir.store_id, heir.id);
+  const issuers = deleted.issuers
+    .reduce(withIssuer, [...former.issuers])
+    .filter((one) => !isNamed(one, heir));
+  await trx
+    .updateTable("oidc_profiles")
+    .set({
+      former_profile_ids: JSON.stringify([...former.ids, ...leftBehind.map(({ profile_id }) => profile_id)]),
+      former_issuers: JSON.stringify(issuers),
+    })
+    .where("store_id", "=", heir.store_id)
+    .where("id", "=", heir.id)
+    .execute();
+}
+
+const isNamed = (one: FormerIssuer, { issuer, clientId }: FormerIssuer): boolean =>
+  one.issuer === issuer && one.clientId === clientId;
+
+const hadInTheEnd = (issuers: readonly FormerIssuer[], heir: Heir): boolean =>
+  issuers.slice(-1).some((last) => isNamed(last, heir));
+
+/**
+ * A deleted profile and the profiles that it had taken over, if they have identities that no existing profile has. The
+ * search is under the heir's issuer and client; where the deleted profile had these two in the end, also under its
+ * issuers and clients before.
+ */
+async function listLeftBehind(
+  db: Database,
+  heir: Heir,
+  speakers: readonly Speaker[],
+  formerProfileId: string,
+  { ids, issuers }: TakenOver,
+): Promise<Adoptable[]> {
+  const names = hadInTheEnd(issuers, heir) ? issuers : [heir];
+  const left: Adoptable[] = [];
+  for (const profileId of [formerProfileId, ...ids]) {
+    if (speakers.some((speaker) => speaksFor(speaker, profileId, names))) continue;
+    let identities = 0;
+    for (const { issuer, clientId } of names)
+      identities += await countIdentities(db, { ...heir, issuer, clientId }, profileId);
+    if (identities > 0) left.push({ profile_id: profileId, identities });
+  }
+  return left;
+}
+
+type DeletedProfile = Pick<
+  Profile,
+  "id" | "store_id" | "client_id" | "metadata" | "former_profile_ids" | "former_issuers"
+>;
+
+/** Stores a deleted profile's former profiles and issuers, and its last issuer, if there are any. */
+export async function rememberFormer(trx: Trx, deleted: DeletedProfile): Promise<void> {
+  const { id, store_id, client_id: clientId, metadata, former_profile_ids, former_issuers } = deleted;
+  if (former_profile_ids.length === 0 && former_issuers.length === 0) return;
+  const issuers = metadata
+    ? withIssuer(former_issuers, { issuer: metadata.issuer, clientId })
+    : former_issuers;
+  await trx
+    .insertInto("deleted_profiles")
+    .values({
+      id,
+      store_id,
+      former_profile_ids: JSON.stringify(former_profile_ids),
+      former_issuers: JSON.stringify(issuers),
+    })
+    .execute();
+}
+
+/** Deleted profiles that had the heir's issuer and client in the end, oldest first. */
+async function listDeletedAs(db: Database, heir: Heir): Promise<(TakenOver & { id: string })[]> {
+  const rows = await db
+    .selectFrom("deleted_profiles")
+    .select(["id", "former_profile_ids", "former_issuers"])
+    .where("store_id", "=", heir.store_id)
+    .orderBy("id", "desc")
+    .limit(atMost(REMEMBERED))
+    .execute();
+  return rows
+    .toReversed()
+    .map((row) => ({ id: row.id, ...formerIn(row) }))
+    .filter(({ issuers }) => hadInTheEnd(issuers, heir));
+}
+
+const formerIn = (
+  row: Pick<Tables["deleted_profiles"], "former_profile_ids" | "former_issuers">,
+): TakenOver => ({
+  ids: JSON.parse(row.former_profile_ids),
+  issuers: JSON.parse(row.former_issuers ?? "[]"),
+});
+
+async function readFormer(
+  trx: Trx,
+  table: "oidc_profiles" | "deleted_profiles",
+  storeId: string,
+  profileId: string,
+): Promise<TakenOver> {
+  const row = await trx
+    .selectFrom(table)
+    .select(["former_profile_ids", "former_issuers"])
+    .where("store_id", "=", storeId)
+    .where("id", "=", profileId)
+    .executeTakeFirst();
+  return row ? formerIn(row) : { ids: [], issuers: [] };
+}
+
+/**
+ * An existing profile. It speaks for itself, and for the profiles that it has taken over, by the clients that it has
+ * and had.
+ */
+type Speaker = { id: string; ids: readonly string[]; clientIds: readonly string[] };
+
+const speaksFor = ({ id, ids, clientIds }: Speaker, profileId: string, names: readonly FormerIssuer[]) =>
+  id === profileId || (ids.includes(profileId) && names.some(({ clientId }) => clientIds.includes(clientId)));
+
+async function listSpeakers(
+  db: Database,
+  { store_id: storeId, realm_id: realmId }: Heir,
+): Promise<Speaker[]> {
+  const rows = await db
+    .selectFrom("oidc_profiles")
+    .select(["id", "client_id", "former_profile_ids", "former_issuers"])
+    .where("store_id", "=", storeId)
+    .where("realm_id", "=", realmId)
+    .execute();
+  return rows.map((row) => {
+    const { ids, issuers } = formerIn(row);
+    return { id: row.id, ids, clientIds: [row.client_id, ...issuers.map(({ clientId }) => clientId)] };
+  });
+}
+
+const identitiesOf = (db: Database, { store_id: storeId, realm_id: realmId, issuer, clientId }: Heir) =>
+  db
+    .selectFrom("customer_identities")
+    .where("store_id", "=", storeId)
+    .where("realm_id", "=", realmId)
+    .where("issuer", "=", issuer)
+    .where("client_id", "=", clientId);
+
+async function findNext(db: Database, heir: Heir, afterProfileId: string): Promise<string | undefined> {
+  const row = await identitiesOf(db, heir)
+    .select("profile_id")
+    .where("profile_id", ">", afterProfileId)
+    .orderBy("profile_id")
+    .limit(atMost(1))
+    .executeTakeFirst();
+  return row?.profile_id;
+}
+
+const countIdentities = (db: Database, heir: Heir, profileId: string): Promise<number> =>
+  countOf(
+    db,
+    identitiesOf(db, heir).select("profile_id").where("profile_id", "=", profileId).limit(atMost(COUNTED)),
+  );

@@ -1,0 +1,31 @@
+import { type Dialect, DummyDriver, Transaction } from "kysely";
+import type { Trx } from "./storage.ts";
+import type { Tables } from "./tables.ts";
+
+/**
+ * Runs `work` in a transaction that Kysely has begun, and gives every statement the connection at once: Kysely would
+ * have each wait for the answer to the one before. So the statements of `Promise.all` reach the connection in the order
+ * of the calls. When `work` has ended, a statement that comes afterwards is refused: the connection may be in another
+ * transaction by then.
+ */
+export async function runInTransaction<T>(
+  trx: Trx,
+  dialect: Dialect,
+  work: (trx: Trx) => Promise<T>,
+): Promise<T> {
+  const executor = trx.getExecutor();
+  const connection = await executor.provideConnection(async (connection) => connection);
+  let hasEnded = false;
+  const direct = executor.withConnectionProvider({
+    async provideConnection(consumer) {
+      if (hasEnded) throw new Error("the transaction has ended");
+      return consumer(connection);
+    },
+  });
+  const parts = { config: { dialect }, dialect, driver: new DummyDriver(), executor: direct };
+  try {
+    return await work(new Transaction<Tables>(parts));
+  } finally {
+    hasEnded = true;
+  }
+}
