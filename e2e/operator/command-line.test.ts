@@ -185,7 +185,7 @@ describe.each([
       await latchkey(["key", "create", "--store", first, "--name", name], own.env);
     expect(new Set(await walk("key", "list", "--store", first)).size).toBe(3);
     const shown = await latchkey(["store", "list", "--limit", "1"], own.env);
-    expect(shown.stderr).toContain(`there are more: say --after ${stores.toSorted()[0]}`);
+    expect(shown.stderr).toContain(`there are more: add --after ${stores.toSorted()[0]}`);
     const last = stores.toSorted().at(-1) as string;
     const none = await latchkey(["store", "list", "--after", last], own.env);
     expect([none.code, none.stdout, none.stderr]).toEqual([
@@ -363,7 +363,7 @@ describe("a command that deletes", () => {
     const refused = await latchkey(key, own.env);
     expect([refused.code, refused.stdout]).toEqual([1, ""]);
     expect(refused.stderr).toMatch(/^database: .+\nThis deletes the key/);
-    expect(refused.stderr).toContain("say --yes");
+    expect(refused.stderr).toContain("add --yes");
     const store = ["store", "delete", "--id", made.store.id];
     const kept = await latchkey(store, own.env);
     expect([kept.code, kept.stderr]).toEqual([1, expect.stringContaining('This deletes the store "Shop"')]);
@@ -386,7 +386,7 @@ describe("a command that deletes", () => {
 describe("a typing mistake", () => {
   test.each([
     [["stroe", "list"], 2, 'there is no command "stroe"; did you mean store?'],
-    [["store", "lst"], 2, 'store cannot "lst"; did you mean list?'],
+    [["store", "lst"], 2, 'store has no command "lst"; did you mean list?'],
     [["store", "list", "--limt", "3"], 2, "did you mean --limit?"],
     [["store", "create", "--name", "x", "--rate-limit", "many"], 2, 'not "many"'],
     [["sign-on", "list", "--outcome", "faild"], 2, "did you mean failed?"],

@@ -200,7 +200,7 @@ describe("an impossible command is explained with the name of the option", () =>
       (await latchkey(["store", "update", "--id", made.store.id, ...args], place.env)).stderr;
     expect(await update("--max-rate-limit", "4")).toContain("lower --rate-limit too");
     expect(await update()).toContain(
-      "nothing to change: say --name, --rate-limit, --max-rate-limit, --sign-ups-per-network or",
+      "nothing to change: give --name, --rate-limit, --max-rate-limit, --sign-ups-per-network or",
     );
     const database = new DatabaseSync(join(place.folder, "latchkey.db"));
     database.exec("update stores set deleted_at = 1");
@@ -214,7 +214,7 @@ describe("an impossible command is explained with the name of the option", () =>
     [["after-restore", "--replaced", "latchkey.db"], 2, "--replaced must be sqlite:<path>"],
     [["after-restore", "--replaced", ""], 2, "--replaced must be sqlite:<path>"],
     [["constructor"], 2, 'there is no command "constructor"'],
-    [["store", "toString"], 2, 'store cannot "toString"'],
+    [["store", "toString"], 2, 'store has no command "toString"'],
   ])("of latchkey %j", async (args, exitCode, words) => {
     const { code, stderr } = await latchkey(args, place.env, place.folder);
     expect([code, stderr]).toEqual([exitCode, expect.stringContaining(words)]);

@@ -411,7 +411,7 @@ describe("a restore", () => {
       "--rotate-secrets",
       "--yes",
     );
-    expect([code, stdout]).toEqual([0, expect.stringContaining("carried over from the database of before")]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("carried over from the replaced database")]);
     expect(stdout.match(/^\S+ +\S+ +lkid_\S+ +lks\S+/gm), stdout).toHaveLength(2);
   });
 

@@ -193,7 +193,7 @@ describe.skipIf(!hasAll)("the steps", () => {
       expect(said).toMatch(/callback +https:\/\/keys\.example\/sign-on\//);
     },
     Restore: (said) => {
-      expect(said).toContain("carried over from the database of before");
+      expect(said).toContain("carried over from the replaced database");
       expect(said).toContain("My shop");
       expect(said.match(/^ready$/gm)).toHaveLength(2);
     },

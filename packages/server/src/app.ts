@@ -58,14 +58,14 @@ export function createApp(options: AppOptions): App {
     consolePages(publicUrl),
   ]);
   return {
-    ...createTidying({ ...deps, log }),
+    ...createTidying(deps),
     serve,
     serveOperations: serveRoutes(serving, forOperators, []),
     fetch: toFetch(serve),
     readiness: deps.readiness,
-    endStreams: deps.streams.close,
-    endDeliveries: deps.deliverer.stop,
-    delivered: deps.deliverer.idle,
+    endStreams: () => deps.streams.close(),
+    endDeliveries: () => deps.deliverer.stop(),
+    delivered: () => deps.deliverer.idle(),
     onRefused: (problem, requestId, peer) =>
       onAnswered({
         requestId,

@@ -8,8 +8,8 @@ import { createEmailDigests, type EmailDigests } from "./customers/email-digest.
 import { createPublicWrites, type PublicWrites } from "./customers/public-write-limits.ts";
 import { createEgress, type Egress } from "./egress/egress.ts";
 import { createSequencer, type Sequencer } from "./events/sequencer.ts";
-import { createStreams, type Streams } from "./events/stream.ts";
-import { createDeliverer, type Deliverer } from "./integrations/deliverer.ts";
+import { Streams } from "./events/stream.ts";
+import { Deliverer } from "./integrations/deliverer.ts";
 import type { GroupCache } from "./lib/cache.ts";
 import type { Clock } from "./lib/clock.ts";
 import { createFairPlaces, type FairPlaces } from "./lib/fair-places.ts";
@@ -133,96 +133,108 @@ const MAX_SHOWN = 5000;
 
 /** Builds each dependency once. */
 export function createDeps(options: AppOptions, registry: Registry): Deps {
-  const { publicUrl, clock, keyring, allowedOrigins = [], random = Math.random, traces } = options;
-  const { customerTokenSeconds = 86_400, codeSeconds = 60, recordDays = 30, eventDays = 90 } = options;
-  const { valkey, workers } = options;
-  const ownUse = createUseLog();
-  const useLog = valkey ? createSharedUseLog({ valkey, clock, own: ownUse }) : ownUse;
-  const counting = { clock, useLog };
+  const { publicUrl, clock, keyring, log, traces, valkey, workers } = options;
+  const {
+    allowedOrigins = [],
+    random = Math.random,
+    customerTokenSeconds = 86_400,
+    codeSeconds = 60,
+  } = options;
+  const { recordDays = 30, eventDays = 90, makeKey } = options;
   const storage = traces ? tracedStorage(traces, options.storage) : options.storage;
-  const streams = createStreams({ storage, clock });
-  const egress = options.egress ?? createEgress({ allowedOrigins, purpose: "idp" });
-  const calls = createCalls({
-    egress,
-    clock,
-    valkey,
-    onCall: tracedCalls(traces, measureCalls(registry)),
-    onHealthChanged: (profileId, status) =>
-      options.log.info({ event: "idp_health_changed", profile_id: profileId, status }),
-  });
-  const webhookEgress =
-    options.egress ?? createEgress({ allowedOrigins, purpose: "webhook", callMs: limits.webhookCallMs });
-  const deliverer = createDeliverer({
-    storage,
-    clock,
-    keyring,
-    random,
-    webhookEgress,
-    log: options.log,
-    onAttempt: measureDeliveries(registry),
-  });
+  const calls = createOwnCalls(options, registry);
   let openapiText: string | undefined;
   return {
     publicUrl,
     storage,
     clock,
     keyring,
-    log: options.log,
+    log,
     random,
+    allowedOrigins,
+    customerTokenSeconds,
+    codeSeconds,
+    recordDays,
+    eventDays,
+    traces,
+    valkey,
+    ...createLimits(options),
+    ...createEventParts({ ...options, storage, allowedOrigins, random }, registry),
     standings: createStandings({ storage }),
     shownSettings: createStoreCache({ storage }, MAX_SHOWN),
     shownProfiles: createStoreCache({ storage }, MAX_SHOWN),
     signOnPaths: createPathCache({ storage }),
-    limiter:
-      options.limiter ?? (valkey ? createSharedLimiter({ valkey, ...counting }) : createLimiter(counting)),
-    anonymous: createCap({ clock, valkey }, ANONYMOUS),
-    useLog,
     lastUsed: createLastUsed({ storage, clock }),
     calls,
     directory: createDirectory({ storage, clock, calls, allowedOrigins }),
     discoveryTries: createDiscoveryTries({ clock, valkey }),
-    allowedOrigins,
-    signingKeys: new SigningKeys({
-      storage,
-      clock,
-      keyring,
-      customerTokenSeconds,
-      makeKey: options.makeKey,
-    }),
+    signingKeys: new SigningKeys({ storage, clock, keyring, customerTokenSeconds, makeKey }),
     passwords: options.passwords ?? createPasswords({ clock }),
     signInThrottle: createSignInThrottle({ clock, valkey }),
     publicWrites: createPublicWrites({ clock, valkey, signUpLimitsOf: createSignUpLimits({ storage }) }),
-    sequencer: createSequencer({
-      storage,
-      clock,
-      publicUrl,
-      mark: deliverer.mark,
-      onNumbered(lastByStore) {
-        streams.onNumbered(lastByStore);
-        deliverer.onNumbered();
-      },
-    }),
-    streams,
-    deliverer,
-    webhookEgress,
-    testsUnderWay: new Map(),
-    eventDays,
     recorder: new Recorder({ storage, clock, count: countSignOns(registry) }),
     emailDigests: createEmailDigests({ storage, keyring }),
     recordLimiter: createRecordLimiter({ clock, valkey }),
-    recordDays,
     places: options.places ?? createFairPlaces(PLACES),
-    traces,
-    customerTokenSeconds,
-    codeSeconds,
     readiness: createReadiness({ storage, clock, calls, valkey, workers }),
-    valkey,
     metricsText: createMetricsText({ clock, registry, workers }),
     openapiText() {
       openapiText ??= JSON.stringify(openapiDocument(publicUrl));
       return openapiText;
     },
   };
+}
+
+/** The calls to identity providers. */
+function createOwnCalls(options: AppOptions, registry: Registry): Calls {
+  const { allowedOrigins = [], clock, valkey, traces, log } = options;
+  return createCalls({
+    egress: options.egress ?? createEgress({ allowedOrigins, purpose: "idp" }),
+    clock,
+    valkey,
+    onCall: tracedCalls(traces, measureCalls(registry)),
+    onHealthChanged: (profileId, status) =>
+      log.info({ event: "idp_health_changed", profile_id: profileId, status }),
+  });
+}
+
+/** The limiters of requests, and the log of use that they write. */
+function createLimits({
+  clock,
+  valkey,
+  limiter,
+}: AppOptions): Pick<Deps, "useLog" | "limiter" | "anonymous"> {
+  const own = createUseLog();
+  const useLog = valkey ? createSharedUseLog({ valkey, clock, own }) : own;
+  const made = () =>
+    valkey ? createSharedLimiter({ valkey, clock, useLog }) : createLimiter({ clock, useLog });
+  return { useLog, limiter: limiter ?? made(), anonymous: createCap({ clock, valkey }, ANONYMOUS) };
+}
+
+type EventParts = Pick<Deps, "sequencer" | "streams" | "deliverer" | "webhookEgress" | "testsUnderWay">;
+
+/** The event log's readers: open streams and webhooks. The sequencer calls both when it has numbered events. */
+function createEventParts(
+  options: AppOptions & Pick<Deps, "allowedOrigins" | "random">,
+  registry: Registry,
+): EventParts {
+  const { storage, clock, keyring, publicUrl, log, random, allowedOrigins } = options;
+  const webhookEgress =
+    options.egress ?? createEgress({ allowedOrigins, purpose: "webhook", callMs: limits.webhookCallMs });
+  const onAttempt = measureDeliveries(registry);
+  const deliverer = new Deliverer({ storage, clock, keyring, random, webhookEgress, log, onAttempt });
+  const streams = new Streams({ storage, clock });
+  const sequencer = createSequencer({
+    storage,
+    clock,
+    publicUrl,
+    mark: (trx, numberedOf) => deliverer.mark(trx, numberedOf),
+    onNumbered(lastByStore) {
+      streams.onNumbered(lastByStore);
+      deliverer.onNumbered();
+    },
+  });
+  return { sequencer, streams, deliverer, webhookEgress, testsUnderWay: new Map() };
 }
 
 /** The storage with `transact` inside a span. All other members come from the prototype. */

@@ -38,20 +38,19 @@ import { revokeAllTokens, revokeToken as revokeCustomerToken } from "./customers
 import type { Deps } from "./deps.ts";
 import { byCaller } from "./events/event.ts";
 import { signHead } from "./events/head.ts";
-import { listEvents, presentEventList, toEventQuery } from "./events/read.ts";
+import { listEvents } from "./events/read.ts";
 import { toResumed } from "./events/stream.ts";
 import { checkAtGateway } from "./gateway/check.ts";
 import { on, type Route } from "./http/route.ts";
 import {
   createIntegration,
   deleteIntegration,
-  rotateSecret as rotateWebhookSecret,
+  rotateSigningSecret,
   updateIntegration,
 } from "./integrations/administer.ts";
 import { listDeliveries, redeliver } from "./integrations/delivery.ts";
-import { getIntegration, listIntegrations } from "./integrations/integration.ts";
 import { replayEvents } from "./integrations/replay.ts";
-import * as hook from "./integrations/resource.ts";
+import { listIntegrations, showIntegration } from "./integrations/resource.ts";
 import { testIntegration } from "./integrations/test-message.ts";
 import { endIdpSession } from "./logout/backchannel-logout.ts";
 import { createMember, deleteMember, updateMember } from "./members/administer.ts";
@@ -136,19 +135,19 @@ export const routes = (app: Deps): Route[] => [
   on(member.deleteMember,      ({ caller, ids }) => deleteMember(app, byCaller(caller), ids.id)),
   on(member.eraseMember,       ({ caller, ids }) => eraseMember(app, byCaller(caller), ids.id)),
 
-  on(event.listEvents,         async ({ caller, query }) => presentEventList(app, caller, await listEvents(app, caller.storeId, toEventQuery(query)))),
+  on(event.listEvents,         ({ caller, query }) => listEvents(app, caller, query)),
   on(event.streamEvents,       ({ caller, query, lastEventId, roleNow }) => app.streams.open({ storeId: caller.storeId, after: toResumed(lastEventId, query.after), roleNow })),
   on(event.getEventHead,       ({ caller }) => signHead(app, caller.storeId)),
 
-  on(integration.listIntegrations,        async ({ caller, query }) => hook.presentIntegrationList(app, caller, await listIntegrations(app, caller.storeId, toPage(query)))),
-  on(integration.createIntegration,       async ({ caller, body }) => hook.presentWithSecret(app, caller, await createIntegration(app, byCaller(caller), hook.toNewIntegration(body)))),
-  on(integration.getIntegration,          async ({ caller, ids }) => hook.presentIntegration(app, caller, await getIntegration(app, caller.storeId, ids.id))),
-  on(integration.updateIntegration,       async ({ caller, ids, body }) => hook.presentIntegration(app, caller, await updateIntegration(app, byCaller(caller), ids.id, hook.toIntegrationChange(body)))),
+  on(integration.listIntegrations,        ({ caller, query }) => listIntegrations(app, caller, toPage(query))),
+  on(integration.createIntegration,       ({ caller, body }) => createIntegration(app, byCaller(caller), body.data)),
+  on(integration.getIntegration,          ({ caller, ids }) => showIntegration(app, caller, ids.id)),
+  on(integration.updateIntegration,       ({ caller, ids, body }) => updateIntegration(app, byCaller(caller), ids.id, body.data)),
   on(integration.deleteIntegration,       ({ caller, ids }) => deleteIntegration(app, byCaller(caller), ids.id)),
-  on(integration.rotateIntegrationSecret, async ({ caller, ids }) => hook.presentWithSecret(app, caller, await rotateWebhookSecret(app, byCaller(caller), ids.id))),
-  on(delivery.listDeliveries,             async ({ caller, ids, query }) => hook.presentDeliveryList(app, caller, await listDeliveries(app, caller.storeId, ids.id, toPage(query), query.filter))),
-  on(delivery.redeliver,                  async ({ caller, ids }) => ({ data: hook.presentDelivery(caller, await redeliver(app, caller.storeId, ids)) })),
-  on(delivery.replayEvents,               async ({ caller, ids, body }) => hook.presentIntegration(app, caller, await replayEvents(app, caller.storeId, ids.id, body.data))),
+  on(integration.rotateIntegrationSecret, ({ caller, ids }) => rotateSigningSecret(app, byCaller(caller), ids.id)),
+  on(delivery.listDeliveries,             ({ caller, ids, query }) => listDeliveries(app, caller, ids.id, toPage(query), query.filter)),
+  on(delivery.redeliver,                  ({ caller, ids }) => redeliver(app, caller, ids)),
+  on(delivery.replayEvents,               ({ caller, ids, body }) => replayEvents(app, caller.storeId, ids.id, body.data)),
   on(delivery.testIntegration,            ({ caller, ids }) => testIntegration(app, caller, ids.id)),
 
   on(store.getStore,           ({ caller }) => showStore(app, caller.storeId)),

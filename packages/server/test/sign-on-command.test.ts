@@ -76,7 +76,7 @@ describe.each(bothEngines)("sign-on show on $name", (engine) => {
     const both = await show(reference);
     expect([both.code, both.stderr]).toEqual([
       2,
-      expect.stringContaining(`say --store ${f.store.store.id} or ${last}`),
+      expect.stringContaining(`give --store ${f.store.store.id} or ${last}`),
     ]);
     expect((await show(reference, "--store", last)).code).toBe(0);
   });

@@ -7,7 +7,7 @@ import type { GroupCache } from "../lib/cache.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { createMemo, type Memo } from "../lib/memo.ts";
-import type { Allowance } from "../rate-limit/limiter-state.ts";
+import type { KeyAllowance } from "../rate-limit/limiter-state.ts";
 import { statement } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";
 import { createStoreCache } from "../storage/store-cache.ts";
@@ -15,7 +15,7 @@ import type { Tables } from "../storage/tables.ts";
 import { type AccessToken, readAccessToken } from "./access-token.ts";
 
 /** The application key or the member of a valid access token, with its share of the store's rate limit. */
-export type Principal = AccessToken & Omit<Caller, "requestId"> & { allowance: Allowance };
+export type Principal = AccessToken & Omit<Caller, "requestId"> & { allowance: KeyAllowance };
 
 /**
  * The two caches of access tokens. `tokens`: the data of each token whose HMAC was checked. `principals`: the token's

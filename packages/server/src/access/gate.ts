@@ -7,7 +7,7 @@ import { findSignedIn, rememberSignedIn } from "../customers/tokens/verify-token
 import { networkOf } from "../lib/source-address.ts";
 import { ANONYMOUS, type Cap } from "../rate-limit/cap.ts";
 import type { LastUsed } from "../rate-limit/last-used.ts";
-import type { Decision, Left, Limiter } from "../rate-limit/limiter.ts";
+import type { Left, Limiter, LimiterDecision } from "../rate-limit/limiter.ts";
 import type { SigningKeys } from "../signing-keys/signing-keys.ts";
 import { type AuthenticateDeps, authenticate, type Principal } from "./authenticate.ts";
 import { roleInsufficient } from "./role-insufficient.ts";
@@ -146,7 +146,7 @@ function rateLimitHeaders({ reserved, shared }: Left, retryAfterSeconds = 0): Re
 }
 
 function refusalOf(
-  { bucket, reserved, shared, asked, retryAfterSeconds }: Decision,
+  { bucket, reserved, shared, asked, retryAfterSeconds }: LimiterDecision,
   random: () => number,
 ): Problem {
   const wait = jittered(retryAfterSeconds, random);

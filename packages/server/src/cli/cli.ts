@@ -76,14 +76,14 @@ async function readVersion(): Promise<string> {
 function unknown(word: string, known: readonly Command[]): Error {
   const words = [...new Set(known.map(({ name }) => name.split(" ")[0] as string))];
   return usageFault(
-    `there is no command ${quoted(word)}${suggest(word, words)}\n\`latchkey --help\` lists what there is`,
+    `there is no command ${quoted(word)}${suggest(word, words)}\n\`latchkey --help\` lists the commands`,
   );
 }
 
 function unknownAction(family: string, action: string, members: readonly Command[]): Error {
   const actions = members.map(({ name }) => name.slice(family.length + 1));
   return usageFault(
-    `${family} cannot ${quoted(action)}${suggest(action, actions)}\n\`latchkey ${family} --help\` says how they are typed`,
+    `${family} has no command ${quoted(action)}${suggest(action, actions)}\n\`latchkey ${family} --help\` shows them`,
   );
 }
 

@@ -22,7 +22,7 @@ export type Option = { value?: string; says: string; required?: true; default?: 
 type Options = Readonly<Record<string, Option>>;
 
 /** The arguments of a command, so that its function's types are checked against its options. */
-type Given<O extends Options> = {
+type GivenOptions<O extends Options> = {
   [K in keyof O]: O[K] extends { value: string }
     ? O[K] extends { required: true } | { default: string }
       ? string
@@ -30,29 +30,30 @@ type Given<O extends Options> = {
     : boolean;
 };
 
-type Described<O extends Options, G> = Omit<Command, "options" | "argument" | "load"> & {
+type CommandOf<O extends Options, G> = Omit<Command, "options" | "argument" | "load"> & {
   options: O;
   load(): Promise<(given: G) => Promise<void>>;
 };
 
-export const command = <const O extends Options>(described: Described<O, Given<O>>): Command => described;
+export const command = <const O extends Options>(described: CommandOf<O, GivenOptions<O>>): Command =>
+  described;
 
 /** A command that takes one argument beside its options. */
 export const commandOn = <const O extends Options>(
-  described: Described<O, Given<O> & { argument: string }> & { argument: Argument },
+  described: CommandOf<O, GivenOptions<O> & { argument: string }> & { argument: Argument },
 ): Command => described;
 
 export const NAME = { value: "<name>", says: "1 to 255 characters" } as const;
 
 /** JSON output: one object on one line. A resource has the same members as in the API. */
 export const jsonOption = (shape: string) => ({ json: { says: `prints ${shape}, for programs` } });
-export const YES_OPTION = { yes: { says: "does it without asking; needed where there is no terminal" } };
+export const YES_OPTION = { yes: { says: "does not ask first; required where there is no terminal" } };
 export const OF_STORE = { store: { value: "<store>", says: "the store's id", required: true } } as const;
 /** For commands that change nothing, or only add. */
 export const FROM_STORE = {
-  store: { value: "<store>", says: "the store's id; may be left out where there is only one store" },
+  store: { value: "<store>", says: "the store's id; optional where there is only one store" },
 } as const;
 export const PAGE_OPTIONS = {
-  limit: { value: "<n>", says: "at most this many, 1 to 1000", default: "100" },
-  after: { value: "<cursor>", says: "continues a list: the value that the list before it ended with" },
+  limit: { value: "<n>", says: "the number of rows, 1 to 1000", default: "100" },
+  after: { value: "<cursor>", says: "continues a list after this cursor" },
 } as const;

@@ -46,7 +46,7 @@ export const helpOfFamily = (
 ): string =>
   `${members.map((command) => `${wrap(usageOf(command), 4, width)}\n${wrap(`    ${command.does}`, 4, width)}`).join("\n\n")}
 
-\`latchkey ${family} <command> --help\` says more of one.`;
+\`latchkey ${family} <command> --help\` describes one command.`;
 
 export function overview(commands: readonly Command[], width = widthOf(process.stdout)): string {
   const families = Map.groupBy(commands, ({ name }) => name.split(" ")[0] as string);
@@ -62,8 +62,8 @@ export function overview(commands: readonly Command[], width = widthOf(process.s
 
 ${columns(rows, width)}
 
-${wrap("-h or --help after a command says how it is typed; --version says which release this is.", 0, width)}
-${wrap("Exit codes: 0 it was done; 1 it was refused, failed, or what was examined is not as it should be; 2 it was typed wrongly.", 0, width)}`;
+${wrap("-h or --help after a command shows its options; --version shows the release.", 0, width)}
+${wrap("Exit codes: 0 success; 1 the command was refused or failed, or a check did not pass; 2 wrong arguments.", 0, width)}`;
 }
 
 const FAMILIES: Record<string, string> = {
@@ -72,8 +72,8 @@ const FAMILIES: Record<string, string> = {
   member: "Administers a store's members, who sign in at the console.",
   realm: "Shows a store's realms, and adds redirect URIs.",
   profile: "Shows the identity providers of a realm.",
-  integration: "Enables webhooks that came back with a backup.",
-  "sign-on": "Shows what became of sign-ons, and why one failed.",
+  integration: "Enables webhooks that a restore has disabled.",
+  "sign-on": "Shows the records of sign-ons, and why one failed.",
   events: "Verifies a store's log of events, or follows it.",
 };
 

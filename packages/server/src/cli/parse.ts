@@ -21,7 +21,7 @@ export function parse(command: Command, args: string[]): Record<string, unknown>
   for (const token of typed) {
     const value = readOption(command, token, args[token.index] as string);
     if (value !== true && values.has(token.name))
-      throw faultOf(command, `--${token.name} stands there more than once: which one is meant?`);
+      throw faultOf(command, `--${token.name} is given more than once`);
     values.set(token.name, value);
   }
   const words = tokens.flatMap((token) => (token.kind === "positional" ? [token.value] : []));
@@ -56,12 +56,12 @@ function readOption(command: Command, { name, value, inlineValue }: Typed, word:
     if (value === undefined) return true;
     throw faultOf(command, `--${name} takes no value: leave out ${quoted(`=${value}`)}`);
   }
-  if (value === undefined) throw faultOf(command, `--${name} lacks its value ${known.value}: ${known.says}`);
+  if (value === undefined) throw faultOf(command, `--${name} needs a value ${known.value}: ${known.says}`);
   // A negative number is no option either; the reader of the number reports its range.
   if (!inlineValue && /^-[^\d]/.test(value))
     throw faultOf(
       command,
-      `--${name} lacks its value ${known.value}: ${quoted(value)} looks like an option. If it is the value, write --${name}=${value}`,
+      `--${name} needs a value ${known.value}: ${quoted(value)} looks like an option. If it is the value, write --${name}=${value}`,
     );
   // An unset shell variable leaves an empty value: `--store "$STORE"`.
   if (IDS.includes(known.value) && value.trim() === "")
@@ -86,4 +86,4 @@ const withDefaults = ({ options }: Command, values: ReadonlyMap<string, unknown>
   );
 
 const faultOf = ({ name }: Command, what: string): Error =>
-  usageFault(`${what}\n\`latchkey ${name} --help\` says how it is typed`);
+  usageFault(`${what}\n\`latchkey ${name} --help\` shows its options`);

@@ -1,7 +1,7 @@
 import { canonicalJson } from "../lib/canonical-json.ts";
 
-type Members = Readonly<Record<string, unknown>>;
-type Change = { before: unknown; after: unknown } | typeof CHANGED;
+type ShownMembers = Readonly<Record<string, unknown>>;
+type ChangedMember = { before: unknown; after: unknown } | typeof CHANGED;
 
 /** Stands for the old and the new value of a secret. */
 const CHANGED = "(changed)";
@@ -11,11 +11,11 @@ const CHANGED = "(changed)";
  * because it follows from other members. `secrets` names members that were written and are never shown.
  */
 export function changesOf(
-  before: Members,
-  after: Members,
+  before: ShownMembers,
+  after: ShownMembers,
   secrets: readonly string[] = [],
-): Record<string, Change> | undefined {
-  const changes: Record<string, Change> = {};
+): Record<string, ChangedMember> | undefined {
+  const changes: Record<string, ChangedMember> = {};
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
     if (name === "meta") continue;
     const [was, is] = [before[name] ?? null, after[name] ?? null];

@@ -8,14 +8,14 @@ import type { Database, Storage, Trx } from "../storage/storage.ts";
 import { ERASED } from "./event.ts";
 
 type Deps = { storage: Storage; clock: Clock };
-type Person = { storeId: string; personId: string };
+type PersonOfStore = { storeId: string; personId: string };
 /** `emailDigest` is the digest of the person's address. `askedAt` is the time of the first request. */
-export type Erasure = Person & { emailDigest: string | null; askedAt: number };
+export type Erasure = PersonOfStore & { emailDigest: string | null; askedAt: number };
 /** Runs in the transaction that erases a round of events, with what the log contained about the person. */
 export type OnErased = (trx: Trx, data: readonly string[]) => Promise<void>;
 
 /** Whether the log or the outbox contains data of this person. */
-export async function isInLog(db: Database, { storeId, personId }: Person): Promise<boolean> {
+export async function isInLog(db: Database, { storeId, personId }: PersonOfStore): Promise<boolean> {
   const isIn = (table: "events" | "event_outbox") =>
     db
       .selectFrom(table)
@@ -55,7 +55,7 @@ export async function beginErasure(
  */
 export async function eraseSome(
   deps: Deps,
-  { storeId, personId }: Person,
+  { storeId, personId }: PersonOfStore,
   onErased: OnErased = async () => {},
 ): Promise<{ events: number; isDone: boolean }> {
   const { storage } = deps;
@@ -89,7 +89,7 @@ export async function eraseSome(
 
 async function eraseBatch(
   storage: Storage,
-  { storeId, personId }: Person,
+  { storeId, personId }: PersonOfStore,
   limit: number,
   onErased: OnErased,
 ): Promise<number> {
@@ -123,7 +123,7 @@ async function eraseBatch(
 /** True when no event of the person is left and none can arrive, so the erasure can be removed from its table. */
 export async function endErasure(
   { storage: { db } }: Pick<Deps, "storage">,
-  { storeId, personId }: Person,
+  { storeId, personId }: PersonOfStore,
 ): Promise<void> {
   await db
     .deleteFrom("event_erasures")

@@ -2,9 +2,9 @@ import { withoutPath } from "../lib/without-path.ts";
 import { type EventRow, presentEvent } from "./event.ts";
 
 type Shown = ReturnType<typeof presentEvent>;
-type Members = Readonly<Record<string, unknown>>;
+type JsonMembers = Readonly<Record<string, unknown>>;
 type Data = {
-  resource: Members & { configuration?: Members };
+  resource: JsonMembers & { configuration?: JsonMembers };
   changes?: Record<string, unknown>;
   actor: { type: string; id: string | null; name: string | null };
   request_id: string | null;
@@ -46,7 +46,7 @@ const ofMember = ({ resource, actor, request_id }: Data): Data => ({
 function withoutAddress(data: Data): Data | undefined {
   const { resource, changes } = data;
   if (resource.type !== "integration") return undefined;
-  const configuration = changes?.configuration as { before?: Members; after?: Members } | undefined;
+  const configuration = changes?.configuration as { before?: JsonMembers; after?: JsonMembers } | undefined;
   const addresses = [resource.configuration, configuration?.before, configuration?.after].map(
     (of) => of?.url,
   );
@@ -65,7 +65,7 @@ function withoutAddress(data: Data): Data | undefined {
   };
 }
 
-const masked = (configuration: Members = {}): Members => ({
+const masked = (configuration: JsonMembers = {}): JsonMembers => ({
   ...configuration,
   ...(typeof configuration.url === "string" && { url: withoutPath(configuration.url) }),
 });

@@ -12,9 +12,9 @@ import { type Hashed, isTime } from "./chain.ts";
  * `forgotten_event` is the event before the first, without its data: its time proves that it was old enough to delete,
  * and its hash proves the time.
  */
-export type Head = Omit<Tables["event_heads"], "store_id" | "oldest_time">;
+export type LogHead = Omit<Tables["event_heads"], "store_id" | "oldest_time">;
 
-export const EMPTY: Head = {
+export const EMPTY: LogHead = {
   last_sequence: 0,
   last_hash: "",
   latest_time: 0,
@@ -25,7 +25,7 @@ export const EMPTY: Head = {
 
 /** Store and number come from the head, whatever the stored JSON says. */
 export function forgottenEvent(
-  { first_sequence, forgotten_event }: Head,
+  { first_sequence, forgotten_event }: LogHead,
   storeId: string,
 ): Hashed | undefined {
   if (forgotten_event === null) return undefined;
@@ -41,7 +41,7 @@ export const writeForgotten = ({ id, type, subject, source, time, digest, previo
   JSON.stringify({ id, type, subject, source, time, digest, previous_hash });
 
 /** The ends of an empty log, for a store without numbered events. */
-export const readHead = async (db: Database, storeId: string): Promise<Head> =>
+export const readHead = async (db: Database, storeId: string): Promise<LogHead> =>
   (await findHead.first(db, { storeId })) ?? EMPTY;
 
 const findHead = statement((db, of: { storeId: string }) =>

@@ -11,24 +11,10 @@ import { statement } from "../storage/statement.ts";
 import type { Database, Storage } from "../storage/storage.ts";
 import { EVENT_TYPES, type EventRow } from "./event.ts";
 import { presentEventFor } from "./for-reader.ts";
-import { type Head, readHead } from "./head.ts";
+import { type LogHead, readHead } from "./head.ts";
 
-type Asked = {
-  after?: number | undefined;
-  /** The types of the request: exact names, and `prefix.*`. */
-  types?: readonly string[] | undefined;
-  conditions?: readonly Condition[] | undefined;
-  limit: number;
-};
-
-export const toEventQuery = (query: Input<typeof contract.listEvents>["query"]): Asked => ({
-  after: query.after,
-  types: query.types,
-  conditions: query.filter,
-  limit: query["page[limit]"],
-});
-
-type EventPage = { rows: EventRow[]; last: number; next: number | undefined; asked: Asked };
+type EventQuery = Input<typeof contract.listEvents>["query"];
+type EventPage = { rows: EventRow[]; next?: number | undefined };
 
 /** The most events that a page examines one by one when an index does not fit the filter. */
 const LOOKED_AT = 5000;
@@ -37,46 +23,69 @@ const SLICE = 200;
 /** With several types, each type contributes this many numbers, of which the page keeps the first. */
 const SLICE_OF_TYPES = 100;
 
+export async function listEvents(
+  { storage, publicUrl }: { storage: Storage; publicUrl: string },
+  { storeId, role }: { storeId: string; role: Role | null },
+  query: EventQuery,
+): Promise<Output<typeof contract.listEvents>> {
+  const head = await readHead(storage.db, storeId);
+  const { rows, next } = await readEventPage(storage, storeId, head, query);
+  const urlAfter = (after: number | undefined) => {
+    const parameters = {
+      ...(after !== undefined && { after }),
+      ...(query.types && { types: query.types.join(",") }),
+      ...toListParameters(query.filter ?? []),
+      "page[limit]": query["page[limit]"],
+    };
+    const pairs = Object.entries(parameters).map((pair) => pair.map(encodeURIComponent).join("="));
+    return `${publicUrl}/v2/events?${pairs.join("&")}`;
+  };
+  return {
+    data: rows.map((row) => presentEventFor(role, row)),
+    meta: { last_sequence: String(head.last_sequence) },
+    links: { current: urlAfter(query.after), next: next === undefined ? null : urlAfter(next) },
+  };
+}
+
 /**
  * One page in the order of the numbers. One condition is read along an index; the others are checked event by event, up
  * to a bound. A page that reaches the bound is short, and the next page continues.
  */
-export async function listEvents(
-  { storage: { db, searches } }: { storage: Storage },
+async function readEventPage(
+  { db, searches }: Storage,
   storeId: string,
-  asked: Asked,
+  head: LogHead,
+  { after, types: named, filter = [], "page[limit]": limit }: EventQuery,
 ): Promise<EventPage> {
-  const head = await readHead(db, storeId);
   const last = head.last_sequence;
-  let from = startAfter(head, asked.after);
-  const types = typesOf(asked);
-  const conditions = [...(asked.conditions ?? []), ...timeOfRequest(asked.conditions ?? [])];
+  let from = startAfter(head, after);
+  const types = typesOf(named, filter);
+  const conditions = [...filter, ...timeOfRequest(filter)];
   const rows: EventRow[] = [];
-  const end = (next?: number): EventPage => ({ rows, last, next, asked });
-  if (types?.size === 0) return end();
+  if (types?.size === 0) return { rows };
   from = Math.max(from, (await findTime(db, storeId, conditions, head)) - 1);
   const walk = walkFor(storeId, types, conditions);
   for (let lookedAt = 0; ; ) {
     const slice = types ? SLICE_OF_TYPES : SLICE;
     const isFirst = lookedAt === 0;
-    const part = { from, to: last, limit: isFirst ? asked.limit + 1 : slice };
+    const part = { from, to: last, limit: isFirst ? limit + 1 : slice };
     const found = await (isFirst ? walk(db, part) : searches.slice(storeId, () => walk(db, part)));
     for (const row of found) {
       if (!isMeant(row, types, conditions)) continue;
-      if (rows.length === asked.limit) return end(rows.at(-1)?.sequence);
+      if (rows.length === limit) return { rows, next: rows.at(-1)?.sequence };
       rows.push(row);
     }
-    if (found.length < part.limit || isPast(found, conditions)) return end();
+    if (found.length < part.limit || isPast(found, conditions)) return { rows };
     from = found.at(-1)?.sequence ?? last;
     lookedAt += found.length;
-    if (lookedAt >= LOOKED_AT) return end(from);
+    if (lookedAt >= LOOKED_AT) return { rows, next: from };
     // A cursor that continues an earlier page is always accepted.
     if (isFirst) searches.refuseCrowd(storeId);
   }
 }
 
 /** Where the page begins. Deleted events cannot be followed: a reader whose position was deleted must begin again. */
-export function startAfter({ first_sequence: first }: Head, after: number | undefined): number {
+export function startAfter({ first_sequence: first }: LogHead, after: number | undefined): number {
   if (after === undefined) return first - 1;
   if (after + 1 >= first) return after;
   throw new Problem("events_gone", {
@@ -86,7 +95,10 @@ export function startAfter({ first_sequence: first }: Head, after: number | unde
 }
 
 /** The types that the filter matches, by name; undefined for all types. */
-function typesOf({ types, conditions = [] }: Asked): Set<string> | undefined {
+function typesOf(
+  types: readonly string[] | undefined,
+  conditions: readonly Condition[],
+): Set<string> | undefined {
   const named = types?.flatMap((type) =>
     type.endsWith(".*") ? EVENT_TYPES.filter((known) => known.startsWith(type.slice(0, -1))) : [type],
   );
@@ -96,14 +108,14 @@ function typesOf({ types, conditions = [] }: Asked): Set<string> | undefined {
   return new Set([...all].filter((type) => wanted.every((one) => one === type)));
 }
 
-type Part = { from: number; to: number; limit: number };
-type Walk = (db: Database, part: Part) => Promise<EventRow[]>;
+type SequenceRange = { from: number; to: number; limit: number };
+type EventWalk = (db: Database, part: SequenceRange) => Promise<EventRow[]>;
 
 function walkFor(
   storeId: string,
   types: ReadonlySet<string> | undefined,
   conditions: readonly Condition[],
-): Walk {
+): EventWalk {
   const asked = (name: string) => conditions.find(({ field }) => field === name)?.value;
   const [subject, actor] = [asked("subject"), asked("actor")];
   if (subject !== undefined)
@@ -113,7 +125,7 @@ function walkFor(
   return (db, part) => readAfter.all(db, { storeId, ...part });
 }
 
-const inOrder = (db: Database, { storeId, from, to, limit }: Part & { storeId: string }) =>
+const inOrder = (db: Database, { storeId, from, to, limit }: SequenceRange & { storeId: string }) =>
   db
     .selectFrom("events")
     .selectAll()
@@ -124,12 +136,12 @@ const inOrder = (db: Database, { storeId, from, to, limit }: Part & { storeId: s
     .limit(atMost(limit));
 
 /** All events of a store, from a number on. */
-export const readAfter = statement((db, of: Part & { storeId: string }) => inOrder(db, of));
+export const readAfter = statement((db, of: SequenceRange & { storeId: string }) => inOrder(db, of));
 
-const bySubject = statement((db, of: Part & { storeId: string; subject: string }) =>
+const bySubject = statement((db, of: SequenceRange & { storeId: string; subject: string }) =>
   inOrder(db, of).where("subject", "=", of.subject),
 );
-const byActor = statement((db, of: Part & { storeId: string; actor: string }) =>
+const byActor = statement((db, of: SequenceRange & { storeId: string; actor: string }) =>
   inOrder(db, of).where("actor_id", "=", of.actor),
 );
 
@@ -141,7 +153,7 @@ async function byTypes(
   db: Database,
   storeId: string,
   types: ReadonlySet<string>,
-  part: Part,
+  part: SequenceRange,
 ): Promise<EventRow[]> {
   const read = async <T extends { sequence: number }>(columns: RawBuilder<unknown>, to: number) => {
     const runs = [...types].map(
@@ -168,7 +180,7 @@ async function findTime(
   db: Database,
   storeId: string,
   conditions: readonly Condition[],
-  { first_sequence: first, last_sequence: last }: Head,
+  { first_sequence: first, last_sequence: last }: LogHead,
 ): Promise<number> {
   const bounds = conditions.filter(({ field, operator }) => field === "time" && /^[eg]/.test(operator));
   if (bounds.length === 0) return first;
@@ -241,25 +253,3 @@ const COMPARED = {
   lt: (a: number, b: number) => a < b,
   le: (a: number, b: number) => a <= b,
 };
-
-export function presentEventList(
-  { publicUrl }: { publicUrl: string },
-  { role }: { role: Role | null },
-  { rows, last, next, asked }: EventPage,
-): Output<typeof contract.listEvents> {
-  const urlAfter = (after: number | undefined) => {
-    const parameters = {
-      ...(after !== undefined && { after }),
-      ...(asked.types && { types: asked.types.join(",") }),
-      ...toListParameters(asked.conditions ?? []),
-      "page[limit]": asked.limit,
-    };
-    const query = Object.entries(parameters).map((pair) => pair.map(encodeURIComponent).join("="));
-    return `${publicUrl}/v2/events?${query.join("&")}`;
-  };
-  return {
-    data: rows.map((row) => presentEventFor(role, row)),
-    meta: { last_sequence: String(last) },
-    links: { current: urlAfter(asked.after), next: next === undefined ? null : urlAfter(next) },
-  };
-}

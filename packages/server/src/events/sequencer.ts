@@ -146,7 +146,7 @@ function byStore(numbered: readonly EventRow[]): Map<string, Numbered> {
 }
 
 type Waiting = Tables["event_outbox"];
-type Head = Tables["event_heads"];
+type HeadRow = Tables["event_heads"];
 
 /**
  * Takes rows by position, which the database assigns at the insert: a later insert always has a higher position, on any
@@ -169,11 +169,11 @@ const takeFirst = statement((db, of: { limit: number }) =>
 );
 
 /** The last number of each store. A deleted store, or one that is being deleted, has no log. */
-async function readHeads(trx: Trx, storeIds: readonly string[]): Promise<Map<string, Head>> {
+async function readHeads(trx: Trx, storeIds: readonly string[]): Promise<Map<string, HeadRow>> {
   const read = storeIds.length <= FEW ? readFewHeads : readManyHeads;
   const found = await read(trx, storeIds);
   return new Map(
-    found.map(({ id, ...head }) => [id, head.store_id === null ? emptyHead(id) : (head as Head)]),
+    found.map(({ id, ...head }) => [id, head.store_id === null ? emptyHead(id) : (head as HeadRow)]),
   );
 }
 
@@ -193,7 +193,7 @@ const FEW = 8;
 const readFewHeads = forIds(FEW, headsOf);
 const readManyHeads = forIds(100, headsOf);
 
-const emptyHead = (storeId: string): Head => ({
+const emptyHead = (storeId: string): HeadRow => ({
   ...EMPTY,
   store_id: storeId,
   oldest_time: null,
@@ -202,7 +202,7 @@ const emptyHead = (storeId: string): Head => ({
 const SALT_BYTES = 16;
 
 /** Writes the new ends of the logs. */
-function chain(waiting: readonly Waiting[], heads: Map<string, Head>, source: string): EventRow[] {
+function chain(waiting: readonly Waiting[], heads: Map<string, HeadRow>, source: string): EventRow[] {
   const salts = randomBytes(SALT_BYTES * waiting.length);
   const numbered: EventRow[] = [];
   for (const [at, row] of waiting.entries()) {

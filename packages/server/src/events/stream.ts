@@ -9,19 +9,6 @@ import { presentEventFor } from "./for-reader.ts";
 import { readHead } from "./head.ts";
 import { readAfter, startAfter } from "./read.ts";
 
-/**
- * Event streams over open connections. A stream reads its next page when its store has new numbers and the client has
- * taken the page before, so a slow client costs one page of memory. This process's sequencer reports new numbers at
- * once; those of other instances are read twice a second, with one statement for all streams.
- */
-export type Streams = {
-  open(request: StreamRequest): Promise<AsyncIterableIterator<string>>;
-  onNumbered(lastByStore: ReadonlyMap<string, number>): void;
-  /** Ends all streams and opens no new one. */
-  close(): void;
-  count(): number;
-};
-
 type StreamRequest = {
   storeId: string;
   after: number | undefined;
@@ -29,89 +16,128 @@ type StreamRequest = {
   roleNow: GateResult["roleNow"];
 };
 
-type Deps = { storage: Storage; clock: Clock };
-
 const LOOK_EVERY_MS = 500;
 const COMMENT_EVERY_MS = 15_000;
 const PAGE = 100;
 /** How long a client waits before it reconnects. */
 const RETRY_MS = 2000;
 
-export function createStreams({ storage, clock }: Deps): Streams {
-  const counts = new Map<string, number>();
-  const lasts = new Map<string, number>();
-  let tick = Promise.withResolvers<void>();
-  let timer: NodeJS.Timeout | undefined;
-  let isClosed = false;
+/**
+ * Event streams over open connections. A stream reads its next page when its store has new numbers and the client has
+ * taken the page before, so a slow client costs one page of memory. This process's sequencer reports new numbers at
+ * once; those of other instances are read twice a second, with one statement for all streams.
+ */
+export class Streams {
+  readonly #storage: Storage;
+  readonly #clock: Clock;
+  readonly #counts = new Map<string, number>();
+  readonly #lasts = new Map<string, number>();
+  #tick = Promise.withResolvers<void>();
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor({ storage, clock }: { storage: Storage; clock: Clock }) {
+    this.#storage = storage;
+    this.#clock = clock;
+  }
+
+  async open(request: StreamRequest): Promise<AsyncIterableIterator<string>> {
+    const { storeId, after } = request;
+    const head = await readHead(this.#storage.db, storeId);
+    const last = head.last_sequence;
+    // A restore sets numbers back. A client that is ahead of the log gets the events from now on.
+    const start = after === undefined ? last : Math.min(startAfter(head, after), last);
+    this.#take(storeId);
+    this.#note(storeId, last);
+    let isOver = false;
+    const end = () => {
+      if (!isOver) this.#release(storeId);
+      isOver = true;
+      // The stream may be waiting for its next check.
+      this.#wake();
+    };
+    return streamOf(
+      this.#pieces(request, start, () => isOver),
+      end,
+    );
+  }
+
+  onNumbered(lastByStore: ReadonlyMap<string, number>): void {
+    if (this.#counts.size === 0) return;
+    for (const [storeId, last] of lastByStore) this.#note(storeId, last);
+    this.#wake();
+  }
+
+  /** Ends all streams and opens no new one. */
+  close(): void {
+    this.#isClosed = true;
+    this.#wake();
+  }
+
+  count(): number {
+    return [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
+  }
 
   /** Makes every stream check for new events. */
-  function turn(): void {
-    tick.resolve();
-    tick = Promise.withResolvers<void>();
+  #wake(): void {
+    this.#tick.resolve();
+    this.#tick = Promise.withResolvers();
   }
 
-  function note(storeId: string, last: number): void {
-    if (counts.has(storeId)) lasts.set(storeId, Math.max(last, lasts.get(storeId) ?? 0));
+  #note(storeId: string, last: number): void {
+    if (this.#counts.has(storeId)) this.#lasts.set(storeId, Math.max(last, this.#lasts.get(storeId) ?? 0));
   }
 
-  async function look(): Promise<void> {
-    const rows = await storage.db
+  async #look(): Promise<void> {
+    const rows = await this.#storage.db
       .selectFrom("event_heads")
       .select(["store_id", "last_sequence"])
-      .where("store_id", "in", [...counts.keys()])
+      .where("store_id", "in", [...this.#counts.keys()])
       .execute();
-    for (const row of rows) note(row.store_id, row.last_sequence);
+    for (const row of rows) this.#note(row.store_id, row.last_sequence);
   }
 
-  function take(storeId: string): void {
-    const count = counts.get(storeId) ?? 0;
-    if (count >= limits.eventStreams || isClosed)
+  #take(storeId: string): void {
+    const count = this.#counts.get(storeId) ?? 0;
+    if (count >= limits.eventStreams || this.#isClosed)
       throw new Problem("streams_exceeded", {
         meta: { streams: limits.eventStreams },
         retryAfterSeconds: 5,
       });
-    counts.set(storeId, count + 1);
-    timer ??= setInterval(() => {
+    this.#counts.set(storeId, count + 1);
+    this.#timer ??= setInterval(() => {
       // While the database does not answer, streams wait, and their comments keep the connection alive.
-      look()
+      this.#look()
         .catch(() => {})
-        .finally(turn);
+        .finally(() => this.#wake());
     }, LOOK_EVERY_MS).unref();
   }
 
-  function release(storeId: string): void {
-    const count = (counts.get(storeId) ?? 1) - 1;
-    if (count > 0) counts.set(storeId, count);
+  #release(storeId: string): void {
+    const count = (this.#counts.get(storeId) ?? 1) - 1;
+    if (count > 0) this.#counts.set(storeId, count);
     else {
-      counts.delete(storeId);
-      lasts.delete(storeId);
+      this.#counts.delete(storeId);
+      this.#lasts.delete(storeId);
     }
-    if (counts.size > 0) return;
-    clearInterval(timer);
-    timer = undefined;
+    if (this.#counts.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
   }
 
-  /** Reads nothing while the database does not answer; a later check finds the events, and the stream continues. */
-  const readUnlessAway = (wanted: Parameters<typeof readAfter.all>[1]): Promise<EventRow[]> =>
-    readAfter.all(storage.db, wanted).catch((error) => {
-      if (isUnavailable(error)) return [];
-      throw error;
-    });
-
-  async function* pieces(
+  async *#pieces(
     { storeId, roleNow }: StreamRequest,
     start: number,
     isOver: () => boolean,
   ): AsyncGenerator<string, void, undefined> {
     // Sends the number alone, so that a client without new events still knows where to resume.
     yield `retry: ${RETRY_MS}\nid: ${start}\n\n`;
-    let spokeAtMs = clock.monotonicMs();
-    for (let sequence = start; !isOver() && !isClosed; ) {
+    let spokeAtMs = this.#clock.monotonicMs();
+    for (let sequence = start; !isOver() && !this.#isClosed; ) {
       const role = await roleNow();
       if (role === "ended") return;
-      const next = tick.promise;
-      const to = role === "unknown" ? 0 : (lasts.get(storeId) ?? 0);
-      const rows = to > sequence ? await readUnlessAway({ storeId, from: sequence, to, limit: PAGE }) : [];
+      const next = this.#tick.promise;
+      const rows = role === "unknown" ? [] : await this.#read(storeId, sequence);
       const last = rows.at(-1);
       if (last) {
         // Retention deleted the next event before this client had read it. The client gets an error event and must
@@ -119,60 +145,46 @@ export function createStreams({ storage, clock }: Deps): Streams {
         if (rows[0]?.sequence !== sequence + 1) return;
         sequence = last.sequence;
         yield rows.map((row) => message(role, row)).join("");
-      } else if (clock.monotonicMs() - spokeAtMs >= COMMENT_EVERY_MS) yield ": still here\n\n";
+      } else if (this.#clock.monotonicMs() - spokeAtMs >= COMMENT_EVERY_MS) yield ": still here\n\n";
       else {
         await next;
         continue;
       }
-      spokeAtMs = clock.monotonicMs();
+      spokeAtMs = this.#clock.monotonicMs();
     }
   }
 
-  return {
-    async open(request) {
-      const { storeId, after } = request;
-      const head = await readHead(storage.db, storeId);
-      const last = head.last_sequence;
-      // A restore sets numbers back. A client that is ahead of the log gets the events from now on.
-      const start = after === undefined ? last : Math.min(startAfter(head, after), last);
-      take(storeId);
-      note(storeId, last);
-      let isOver = false;
-      const running = pieces(request, start, () => isOver);
-      const end = async () => {
-        if (!isOver) release(storeId);
-        isOver = true;
-        // The stream may be waiting for its next check.
-        turn();
-        return { done: true, value: undefined } as const;
-      };
-      const stream: AsyncIterableIterator<string> = {
-        [Symbol.asyncIterator]: () => stream,
-        next: async () => {
-          try {
-            const piece = await running.next();
-            if (piece.done) await end();
-            return piece;
-          } catch (error) {
-            await end();
-            throw error;
-          }
-        },
-        return: end,
-      };
-      return stream;
+  /** Reads nothing while the database does not answer; a later check finds the events, and the stream continues. */
+  async #read(storeId: string, from: number): Promise<EventRow[]> {
+    const to = this.#lasts.get(storeId) ?? 0;
+    if (to <= from) return [];
+    return readAfter.all(this.#storage.db, { storeId, from, to, limit: PAGE }).catch((error) => {
+      if (isUnavailable(error)) return [];
+      throw error;
+    });
+  }
+}
+
+/** Calls `end` when the pieces end, fail, or the client has gone. Unlike a generator, `return` waits for no piece. */
+function streamOf(pieces: AsyncGenerator<string, void>, end: () => void): AsyncIterableIterator<string> {
+  const stream: AsyncIterableIterator<string> = {
+    [Symbol.asyncIterator]: () => stream,
+    next: async () => {
+      try {
+        const piece = await pieces.next();
+        if (piece.done) end();
+        return piece;
+      } catch (error) {
+        end();
+        throw error;
+      }
     },
-    onNumbered(lastByStore) {
-      if (counts.size === 0) return;
-      for (const [storeId, last] of lastByStore) note(storeId, last);
-      turn();
+    return: async () => {
+      end();
+      return { done: true, value: undefined };
     },
-    close() {
-      isClosed = true;
-      turn();
-    },
-    count: () => [...counts.values()].reduce((sum, count) => sum + count, 0),
   };
+  return stream;
 }
 
 const message = (role: string | null, row: EventRow): string =>

@@ -4,7 +4,7 @@ import type { Database, Storage } from "../storage/storage.ts";
 import { createBlanks } from "./blanks.ts";
 import { digestOf, hashOf, isTime } from "./chain.ts";
 import { ERASED, type EventRow, isPersonal, personOf } from "./event.ts";
-import { forgottenEvent, type Head, readHead } from "./head.ts";
+import { forgottenEvent, type LogHead, readHead } from "./head.ts";
 import { readAfter } from "./read.ts";
 
 /** A head that a witness has kept. Heads of earlier releases do not contain the beginning of the log. */
@@ -21,7 +21,7 @@ export type LogFault = {
   sequence: number;
   what: "removed" | "altered" | "added" | "blanked" | "forgotten_early" | "beginning_unproven";
 };
-export type Verdict = { isWhole: true; events: number; erased: number; head: Head } | LogFault;
+export type Verdict = { isWhole: true; events: number; erased: number; head: LogHead } | LogFault;
 
 type Deps = { storage: Storage; clock: Clock; eventDays: number };
 
@@ -91,7 +91,7 @@ export async function verifyLog(
 }
 
 /** `latestTime` is unknown for deleted events. */
-const startOf = ({ first_sequence, forgotten_hash }: Head) => ({
+const startOf = ({ first_sequence, forgotten_hash }: LogHead) => ({
   sequence: first_sequence - 1,
   hash: forgotten_hash,
   latestTime: undefined as number | undefined,
@@ -104,7 +104,7 @@ const startOf = ({ first_sequence, forgotten_hash }: Head) => ({
 function faultOfBeginning(
   { clock, eventDays }: Deps,
   storeId: string,
-  head: Head,
+  head: LogHead,
   witnessed: Witnessed | undefined,
 ): LogFault | undefined {
   const { first_sequence, forgotten_hash } = head;

@@ -1,8 +1,10 @@
+import type * as contract from "../contract/integrations.ts";
 import { limits } from "../contract/limits.ts";
+import type { Input, Output } from "../contract/operation.ts";
 import { type Fault, Problem } from "../contract/problem.ts";
 import { isAllowedUrl } from "../egress/address-rules.ts";
 import { changesOf } from "../events/changes.ts";
-import { type By, EVENT_TYPES } from "../events/event.ts";
+import type { By } from "../events/event.ts";
 import { readHead } from "../events/head.ts";
 import { noteEvents } from "../events/note.ts";
 import { originsFor } from "../lib/allowed-origins.ts";
@@ -15,77 +17,65 @@ import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import { changeStore } from "../stores/store.ts";
 import { BEHIND } from "./due.ts";
-import { type Format, type IntegrationRow, isEnabled, isMeant } from "./integration.ts";
-import { shown } from "./resource.ts";
+import { type IntegrationRow, isEnabled, typesOf } from "./integration.ts";
+import {
+  answerToAdministrator,
+  answerWithSecret,
+  type IntegrationChange,
+  integrationResource,
+  toColumns,
+} from "./resource.ts";
 import { newSigningSecret, openSecretKey, rotatedOut, sealSecret } from "./secret.ts";
 
-type Deps = { storage: Storage; clock: Clock; keyring: Keyring; allowedOrigins: readonly string[] };
-
-export type NewIntegration = {
-  name: string;
-  description: string;
-  enabled: boolean;
-  integrationType: string;
-  observes: string[];
-  /** Required when `integrationType` is `webhook`. */
-  url: string | undefined;
-  secretKey: string | null;
-  format: Format;
+type Deps = {
+  storage: Storage;
+  clock: Clock;
+  keyring: Keyring;
+  allowedOrigins: readonly string[];
+  publicUrl: string;
 };
+type WithSecret = Output<typeof contract.createIntegration>;
+type NewIntegration = Omit<Input<typeof contract.createIntegration>["body"]["data"], "type">;
 
-/** An absent member stays as it is; a `null` secret key removes the key. */
-export type IntegrationChange = { [Member in keyof NewIntegration]?: NewIntegration[Member] | undefined };
+const NEW_INTEGRATION = { description: "", format: "cloudevents", lease_until: 0, is_slow: 0 };
 
-type WithSecret = { row: IntegrationRow; signingSecret: string };
-
-export async function createIntegration(deps: Deps, by: By, given: NewIntegration): Promise<WithSecret> {
-  refuseFaults(deps, by, given);
-  const { url } = given;
+export async function createIntegration(deps: Deps, by: By, data: NewIntegration): Promise<WithSecret> {
+  refuseFaults(deps, by, data);
+  const { url } = data.configuration;
   // The contract requires a URL for webhooks, and other types were refused above.
   if (url === undefined) throw new Problem("integration_type_unsupported");
   const { storeId } = by;
-  const { clock } = deps;
   const id = newId();
   const signingSecret = newSigningSecret();
   // Under the store's lock, so that of two requests at the limit only one creates an integration.
   const row = await changeStore(deps, storeId, async (trx) => {
     await refuseTooMany(trx, storeId);
-    const now = clock.now();
-    const made: IntegrationRow = {
-      id,
-      store_id: storeId,
-      name: given.name,
-      description: given.description,
-      enabled: given.enabled ? 1 : 0,
-      observes: JSON.stringify(given.observes),
-      url,
-      format: given.format,
-      sealed_secret_key: given.secretKey === null ? null : sealSecret(deps, id, given.secretKey),
-      sealed_secret: sealSecret(deps, id, signingSecret),
-      sealed_previous_secret: null,
-      previous_until: null,
-      failing_since: null,
-      disabled_reason: null,
-      last_delivery: null,
-      // The integration starts at the end of the log. Its own event is numbered later, and makes it due.
-      sequence: (await readHead(trx, storeId)).last_sequence,
-      replay_after: null,
-      replay_before: null,
-      due_at: null,
-      lease: null,
-      lease_until: 0,
-      is_slow: 0,
-      created_at: now,
-      updated_at: now,
-    };
-    await trx.insertInto("integrations").values(made).execute();
-    await noteEvents(trx, deps, by, [
-      { type: "integration.created", subject: id, resource: shown(deps, made) },
-    ]);
-    return made;
+    const now = deps.clock.now();
+    const created = await trx
+      .insertInto("integrations")
+      .values({
+        ...NEW_INTEGRATION,
+        name: data.name,
+        url,
+        observes: JSON.stringify(data.observes),
+        ...toColumns(deps, id, data),
+        id,
+        store_id: storeId,
+        enabled: data.enabled === false ? 0 : 1,
+        sealed_secret: sealSecret(deps, id, signingSecret),
+        // The integration starts at the end of the log. Its own event is numbered later, and makes it due.
+        sequence: (await readHead(trx, storeId)).last_sequence,
+        created_at: now,
+        updated_at: now,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    const resource = integrationResource(deps, created);
+    await noteEvents(trx, deps, by, [{ type: "integration.created", subject: id, resource }]);
+    return created;
   });
   if (!row) throw new Problem("token_invalid");
-  return { row, signingSecret };
+  return answerWithSecret(deps, row, signingSecret);
 }
 
 async function refuseTooMany(trx: Trx, storeId: string): Promise<void> {
@@ -99,53 +89,44 @@ async function refuseTooMany(trx: Trx, storeId: string): Promise<void> {
 }
 
 /** Reports all faults in one answer. */
-function refuseFaults({ allowedOrigins }: Deps, { storeId }: By, given: IntegrationChange): void {
+function refuseFaults({ allowedOrigins }: Deps, { storeId }: By, data: IntegrationChange): void {
   const faults: Fault[] = [];
-  if (given.integrationType !== undefined && given.integrationType !== "webhook")
+  const type = data.integration_type;
+  if (type !== undefined && type !== "webhook")
     faults.push({ code: "integration_type_unsupported", source: { pointer: "/data/integration_type" } });
+  const url = data.configuration?.url;
   const origins = originsFor(allowedOrigins, { purpose: "webhook", storeId });
-  if (given.url !== undefined && !isAllowedUrl(given.url, origins))
+  if (url !== undefined && !isAllowedUrl(url, origins))
     faults.push({ code: "webhook_url_not_allowed", source: { pointer: "/data/configuration/url" } });
-  for (const [at, type] of (given.observes ?? []).entries())
-    if (typesOf([type]).length === 0)
+  for (const [at, pattern] of (data.observes ?? []).entries())
+    if (typesOf([pattern]).length === 0)
       faults.push({ code: "event_type_unknown", source: { pointer: `/data/observes/${at}` } });
   const [first, ...others] = faults;
   if (first) throw Problem.of([first, ...others]);
 }
 
-/** The event types that the patterns match, each once. */
-export const typesOf = (observes: readonly string[]): string[] =>
-  EVENT_TYPES.filter((type) => observes.some((pattern) => isMeant(pattern, type)));
-
 export async function updateIntegration(
   deps: Deps,
   by: By,
   id: string,
-  change: IntegrationChange,
-): Promise<IntegrationRow> {
-  refuseFaults(deps, by, change);
-  return changeIntegration(deps, by, id, {
+  data: IntegrationChange,
+): Promise<Output<typeof contract.updateIntegration>> {
+  refuseFaults(deps, by, data);
+  const { url, secret_key } = data.configuration ?? {};
+  const row = await changeIntegration(deps, by, id, {
     secrets: (before) => [
-      ...(isAnother(change.secretKey, openSecretKey(deps, before)) ? ["configuration.secret_key"] : []),
-      ...(isAnother(change.url, before.url) ? ["configuration.url"] : []),
+      ...(isAnother(secret_key, openSecretKey(deps, before)) ? ["configuration.secret_key"] : []),
+      ...(isAnother(url, before.url) ? ["configuration.url"] : []),
     ],
     columns: async (trx, before) => ({
-      ...(change.name !== undefined && { name: change.name }),
-      ...(change.description !== undefined && { description: change.description }),
-      ...(change.observes !== undefined && {
-        observes: JSON.stringify(change.observes),
-        sequence: await passedOver(trx, before),
-      }),
-      ...(change.url !== undefined && { url: change.url }),
-      ...(change.format !== undefined && { format: change.format }),
-      ...(change.secretKey !== undefined && {
-        sealed_secret_key: change.secretKey === null ? null : sealSecret(deps, id, change.secretKey),
-      }),
+      ...toColumns(deps, id, data),
+      ...(data.observes && { sequence: await passedOver(trx, before) }),
       // A new URL is another receiver, which has not failed yet.
-      ...(isAnother(change.url, before.url) && { failing_since: null, is_slow: 0 }),
-      ...(await switched(trx, deps, before, change.enabled)),
+      ...(isAnother(url, before.url) && { failing_since: null, is_slow: 0 }),
+      ...(await switched(trx, deps, before, data.enabled)),
     }),
   });
+  return answerToAdministrator(deps, row);
 }
 
 const isAnother = <T>(given: T | undefined, before: T): boolean => given !== undefined && given !== before;
@@ -206,7 +187,7 @@ export function enableIntegration(
 }
 
 /** The new secret signs at once, and the previous secret signs beside it for a day. */
-export async function rotateSecret(deps: Deps, by: By, id: string): Promise<WithSecret> {
+export async function rotateSigningSecret(deps: Deps, by: By, id: string): Promise<WithSecret> {
   const signingSecret = newSigningSecret();
   const row = await changeIntegration(deps, by, id, {
     secrets: () => ["signing_secret"],
@@ -215,11 +196,11 @@ export async function rotateSecret(deps: Deps, by: By, id: string): Promise<With
       ...rotatedOut(deps, before, deps.clock.now()),
     }),
   });
-  return { row, signingSecret };
+  return answerWithSecret(deps, row, signingSecret);
 }
 
-type Change = {
-  /** The changed members that are never shown. */
+type RowChange = {
+  /** The changed members that are never integrationResource. */
   secrets(before: IntegrationRow): readonly string[];
   columns(trx: Trx, before: IntegrationRow): Promise<Partial<IntegrationRow>>;
 };
@@ -228,7 +209,7 @@ function changeIntegration(
   deps: Pick<Deps, "storage" | "clock">,
   by: By,
   id: string,
-  change: Change,
+  change: RowChange,
 ): Promise<IntegrationRow> {
   const { storage, clock } = deps;
   return storage.transact(async (trx) => {
@@ -246,8 +227,8 @@ function changeIntegration(
       .where("id", "=", id)
       .returningAll()
       .executeTakeFirstOrThrow();
-    const resource = shown(deps, after);
-    const changes = changesOf(shown(deps, before), resource, change.secrets(before));
+    const resource = integrationResource(deps, after);
+    const changes = changesOf(integrationResource(deps, before), resource, change.secrets(before));
     if (changes)
       await noteEvents(trx, deps, by, [{ type: "integration.updated", subject: id, resource, changes }]);
     return after;

@@ -12,7 +12,7 @@ import { signatureHeaders } from "./signature.ts";
 export type AttemptDeps = { webhookEgress: Egress; clock: Clock; keyring: Keyring };
 
 /** One stored attempt. `reason` says why it did not deliver; null means that it did. */
-export type Attempt = {
+export type DeliveryAttempt = {
   at: number;
   status: number | null;
   reason: string | null;
@@ -21,7 +21,7 @@ export type Attempt = {
 };
 
 /** `url` is the address of this attempt; the integration may have another one when the answer arrives. */
-export type Attempted = { attempt: Attempt; url: string; retryAfterMs: number | undefined };
+export type Attempted = { attempt: DeliveryAttempt; url: string; retryAfterMs: number | undefined };
 
 /** 410 Gone: the receiver wants no further messages. */
 export const GONE = 410;
@@ -41,7 +41,7 @@ export async function attemptOnce(
     ...signatureHeaders({ ...message, at }, openSigningSecrets({ keyring }, integration, at)),
     ...(secretKey !== null && { "X-Moltin-Secret-Key": secretKey }),
   };
-  const end = (status: number | null, reason: string | null, answer: string | null): Attempt => ({
+  const end = (status: number | null, reason: string | null, answer: string | null): DeliveryAttempt => ({
     at,
     status,
     reason,

@@ -1,12 +1,18 @@
+import type { Caller } from "../contract/caller.ts";
+import type * as contract from "../contract/deliveries.ts";
+import type { Output } from "../contract/operation.ts";
+import { presentPage, presentPageLinks, toListParameters } from "../contract/paging.ts";
 import { Problem } from "../contract/problem.ts";
-import type { Clock } from "../lib/clock.ts";
-import type { Condition, Page, Place } from "../lib/condition.ts";
+import { type Clock, toIso } from "../lib/clock.ts";
+import type { Condition, Page } from "../lib/condition.ts";
 import { laterThan } from "../storage/later-than.ts";
 import { readPage } from "../storage/lists/page.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
+import type { DeliveryAttempt } from "./attempt.ts";
 import { markDue } from "./due.ts";
 import { getIntegration, isEnabled } from "./integration.ts";
+import { integrationUrl, seesSecrets } from "./resource.ts";
 
 /**
  * One event for one integration. It stores no copy of the event: each attempt reads the event from the log, so erased
@@ -22,33 +28,60 @@ export type DeliveryRow = Tables["integration_deliveries"];
 /** Due on every clock. */
 export const AT_ONCE = 0;
 
-export type DeliveryList = {
-  integrationId: string;
-  rows: DeliveryRow[];
-  place: Place;
-  page: Page;
-  conditions: readonly Condition[];
-};
+/**
+ * Administrators see a receiver's answer, because a receiver may echo what it was sent, in any spelling: the secret
+ * key, and members' addresses. Other roles see the result and the duration.
+ */
+export const attemptResource = (
+  reader: Pick<Caller, "role">,
+  { at, answer, ...attempt }: DeliveryAttempt,
+) => ({
+  ...attempt,
+  at: toIso(at),
+  answer: seesSecrets(reader) ? answer : null,
+});
+
+type Delivery = Output<typeof contract.redeliver>["data"];
+
+const deliveryResource = (reader: Pick<Caller, "role">, row: DeliveryRow): Delivery => ({
+  id: row.id,
+  type: "integration-delivery",
+  status: row.status as Delivery["status"],
+  reason: row.reason as Delivery["reason"],
+  event: { id: row.event_id, type: row.type, subject: row.subject, sequence: String(row.sequence) },
+  attempts: (JSON.parse(row.attempts) as DeliveryAttempt[]).map((attempt) =>
+    attemptResource(reader, attempt),
+  ),
+  next_attempt_at: row.next_attempt_at ? toIso(row.next_attempt_at) : null,
+  meta: { timestamps: { created_at: toIso(row.created_at), updated_at: toIso(row.updated_at) } },
+});
 
 export async function listDeliveries(
-  deps: { storage: Storage },
-  storeId: string,
+  deps: { storage: Storage; publicUrl: string },
+  caller: Caller,
   integrationId: string,
   page: Page,
   conditions: readonly Condition[] = [],
-): Promise<DeliveryList> {
+): Promise<Output<typeof contract.listDeliveries>> {
+  const { storeId } = caller;
   await getIntegration(deps, storeId, integrationId);
   const of = { store_id: storeId, integration_id: integrationId };
   const { rows, place } = await readPage(deps.storage, "integration_deliveries", of, page, { conditions });
-  return { integrationId, rows, place, page, conditions };
+  const listUrl = `${integrationUrl(deps, integrationId)}/deliveries`;
+  return {
+    data: rows.map((row) => deliveryResource(caller, row)),
+    meta: presentPage(page, place),
+    links: presentPageLinks(listUrl, page, place, toListParameters(conditions)),
+  };
 }
 
 /** Starts the schedule of a delivery again, and does not wait for other deliveries of its subject. */
 export function redeliver(
   { storage, clock }: { storage: Storage; clock: Clock },
-  storeId: string,
+  caller: Caller,
   ids: { id: string; delivery: string },
-): Promise<DeliveryRow> {
+): Promise<Output<typeof contract.redeliver>> {
+  const { storeId } = caller;
   return storage.transact(async (trx) => {
     const integration = await getIntegration({ storage: { db: trx } }, storeId, ids.id);
     const now = clock.now();
@@ -73,6 +106,6 @@ export function redeliver(
       .executeTakeFirst();
     if (!row) throw new Problem("delivery_not_found");
     if (!isEnabled(integration)) throw new Problem("integration_disabled");
-    return row;
+    return { data: deliveryResource(caller, row) };
   });
 }

@@ -6,9 +6,8 @@ import { atMost } from "../storage/at-most.ts";
 import { insertRows } from "../storage/insert-rows.ts";
 import { statement } from "../storage/statement.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
-import { typesOf } from "./administer.ts";
 import { AT_ONCE, type DeliveryRow } from "./delivery.ts";
-import type { IntegrationRow } from "./integration.ts";
+import { type IntegrationRow, typesOf } from "./integration.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 

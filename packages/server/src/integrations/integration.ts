@@ -1,8 +1,7 @@
 import { Problem } from "../contract/problem.ts";
-import type { Page, Place } from "../lib/condition.ts";
-import { readPage } from "../storage/lists/page.ts";
+import { EVENT_TYPES } from "../events/event.ts";
 import { statement } from "../storage/statement.ts";
-import type { Database, Storage } from "../storage/storage.ts";
+import type { Database } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 
 /**
@@ -16,8 +15,6 @@ import type { Tables } from "../storage/tables.ts";
  */
 export type IntegrationRow = Tables["integrations"];
 
-export type Format = "cloudevents" | "integration";
-
 /** The last attempt, as stored. */
 export type LastDelivery = { at: number; status: number | null; reason: string | null };
 
@@ -26,6 +23,10 @@ export const isEnabled = ({ enabled }: Pick<IntegrationRow, "enabled">): boolean
 /** A pattern is an event type, or a prefix such as `customer.*`. */
 export const isMeant = (pattern: string, type: string): boolean =>
   pattern.endsWith(".*") ? type.startsWith(pattern.slice(0, -1)) : type === pattern;
+
+/** The event types that the patterns match, each once. */
+export const typesOf = (observes: readonly string[]): string[] =>
+  EVENT_TYPES.filter((type) => observes.some((pattern) => isMeant(pattern, type)));
 
 const findIntegration = statement((db, of: { storeId: string; id: string }) =>
   db.selectFrom("integrations").selectAll().where("store_id", "=", of.storeId).where("id", "=", of.id),
@@ -39,15 +40,4 @@ export async function getIntegration(
   const row = await findIntegration.first(storage.db, { storeId, id });
   if (!row) throw new Problem("integration_not_found");
   return row;
-}
-
-export type IntegrationList = { rows: IntegrationRow[]; place: Place; page: Page };
-
-export async function listIntegrations(
-  { storage }: { storage: Storage },
-  storeId: string,
-  page: Page,
-): Promise<IntegrationList> {
-  const { rows, place } = await readPage(storage, "integrations", { store_id: storeId }, page);
-  return { rows, place, page };
 }

@@ -6,7 +6,7 @@ import type { IntegrationRow } from "./integration.ts";
  * place gets one while any is free.
  */
 export type Lane = {
-  readonly held: ReadonlyMap<string, Held>;
+  readonly held: ReadonlyMap<string, HeldPlace>;
   /** The stores that may take no more places now. */
   fullStores(): string[];
   /**
@@ -18,10 +18,10 @@ export type Lane = {
   leave(integrationId: string): void;
 };
 
-type Held = { integration: IntegrationRow; work: Promise<void> };
+type HeldPlace = { integration: IntegrationRow; work: Promise<void> };
 
 export function createLane(places: number): Lane {
-  const held = new Map<string, Held>();
+  const held = new Map<string, HeldPlace>();
 
   const free = () => places - held.size;
 

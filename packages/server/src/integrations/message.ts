@@ -1,5 +1,5 @@
 import type { presentEvent } from "../events/event.ts";
-import type { Format, IntegrationRow } from "./integration.ts";
+import type { IntegrationRow } from "./integration.ts";
 
 /** A message: media type and body. `id` is the `webhook-id`, and stays the same for every attempt. */
 export type Message = { id: string; mediaType: string; body: string };
@@ -9,7 +9,7 @@ type Event = Pick<ReturnType<typeof presentEvent>, "id" | "type" | "storeid" | "
 /** `attempt` counts from 1. */
 export function messageOf(integration: IntegrationRow, event: Event, attempt: number): Message {
   const { id } = event;
-  if ((integration.format as Format) === "cloudevents")
+  if (integration.format === "cloudevents")
     return { id, mediaType: "application/cloudevents+json", body: JSON.stringify(event) };
   const body = {
     id,

@@ -1,21 +1,27 @@
+import type * as contract from "../contract/deliveries.ts";
+import type { Input, Output } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
 import { readHead } from "../events/head.ts";
 import { startAfter } from "../events/read.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { Keyring } from "../lib/keyring.ts";
 import { forChange } from "../storage/engine.ts";
 import type { Storage } from "../storage/storage.ts";
 import { markDue } from "./due.ts";
-import { type IntegrationRow, isEnabled } from "./integration.ts";
+import { isEnabled } from "./integration.ts";
+import { answerToAdministrator } from "./resource.ts";
 
-type Range = { after: number; before?: number | undefined };
+type Deps = { storage: Storage; clock: Clock; publicUrl: string; keyring: Keyring };
+type Replay = Input<typeof contract.replayEvents>["body"]["data"];
 
 /** Stores the range to send again. The integration's turns send it page by page, so its length does not matter. */
 export function replayEvents(
-  { storage, clock }: { storage: Storage; clock: Clock },
+  deps: Deps,
   storeId: string,
   id: string,
-  { after, before }: Range,
-): Promise<IntegrationRow> {
+  { after, before }: Replay,
+): Promise<Output<typeof contract.replayEvents>> {
+  const { storage, clock } = deps;
   return storage.transact(async (trx) => {
     const rows = trx
       .selectFrom("integrations")
@@ -29,7 +35,7 @@ export function replayEvents(
     const from = startAfter(await readHead(trx, storeId), after);
     // Later events are sent without a replay.
     const to = Math.min(before ?? integration.sequence, integration.sequence);
-    if (from >= to) return integration;
+    if (from >= to) return answerToAdministrator(deps, integration);
     const replayed = await trx
       .updateTable("integrations")
       .set({ replay_after: from, replay_before: to })
@@ -38,6 +44,6 @@ export function replayEvents(
       .returningAll()
       .executeTakeFirstOrThrow();
     await markDue.all(trx, { storeId, id, now: clock.now() });
-    return replayed;
+    return answerToAdministrator(deps, replayed);
   });
 }

@@ -1,60 +1,51 @@
 import type { Caller } from "../contract/caller.ts";
-import type * as deliveries from "../contract/deliveries.ts";
 import type * as contract from "../contract/integrations.ts";
 import type { Input, Output } from "../contract/operation.ts";
-import { presentPage, presentPageLinks, toListParameters } from "../contract/paging.ts";
+import { pageOf } from "../contract/paging.ts";
 import { type Clock, toIso, toIsoOrNull } from "../lib/clock.ts";
+import type { Page } from "../lib/condition.ts";
+import { type Given, given } from "../lib/given.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { withoutPath } from "../lib/without-path.ts";
-import type { IntegrationChange, NewIntegration } from "./administer.ts";
-import type { Attempt } from "./attempt.ts";
-import type { DeliveryList, DeliveryRow } from "./delivery.ts";
-import {
-  type Format,
-  type IntegrationList,
-  type IntegrationRow,
-  isEnabled,
-  type LastDelivery,
-} from "./integration.ts";
-import { hasPrevious, openSecretKey } from "./secret.ts";
+import { readPage } from "../storage/lists/page.ts";
+import type { Storage } from "../storage/storage.ts";
+import { getIntegration, type IntegrationRow, isEnabled, type LastDelivery } from "./integration.ts";
+import { hasPrevious, openSecretKey, sealSecret } from "./secret.ts";
 
 type Deps = { publicUrl: string; clock: Clock; keyring: Keyring };
-type Members = Output<typeof contract.getIntegration>["data"];
+type Integration = Output<typeof contract.getIntegration>["data"];
 
-export const toNewIntegration = ({
-  data,
-}: Input<typeof contract.createIntegration>["body"]): NewIntegration => ({
-  name: data.name,
-  description: data.description ?? "",
-  enabled: data.enabled ?? true,
-  integrationType: data.integration_type,
-  observes: data.observes,
-  url: data.configuration.url,
-  secretKey: data.configuration.secret_key ?? null,
-  format: data.configuration.format ?? "cloudevents",
-});
+/** The members of an integration that a request can write. */
+export type IntegrationChange = Omit<Input<typeof contract.updateIntegration>["body"]["data"], "type">;
 
-export const toIntegrationChange = ({
-  data,
-}: Input<typeof contract.updateIntegration>["body"]): IntegrationChange => ({
-  name: data.name,
-  description: data.description === null ? "" : data.description,
-  enabled: data.enabled,
-  integrationType: data.integration_type,
-  observes: data.observes,
-  url: data.configuration?.url,
-  secretKey: data.configuration?.secret_key,
-  format: data.configuration?.format,
-});
+const URL_PATH = "/v2/integrations";
 
-const selfUrl = ({ publicUrl }: Pick<Deps, "publicUrl">, id: string) => `${publicUrl}/v2/integrations/${id}`;
+export const integrationUrl = ({ publicUrl }: { publicUrl: string }, id: string): string =>
+  `${publicUrl}${URL_PATH}/${id}`;
 
-const statusOf = (row: IntegrationRow): Members["meta"]["status"] => {
+/** The columns that a request writes. `enabled` is missing, because more columns follow from it. */
+export const toColumns = (
+  deps: { keyring: Keyring },
+  id: string,
+  { configuration = {}, ...data }: IntegrationChange,
+): Given<IntegrationRow> => {
+  const { url, format, secret_key: secretKey } = configuration;
+  return given({
+    name: data.name,
+    description: data.description === null ? "" : data.description,
+    observes: data.observes && JSON.stringify(data.observes),
+    url,
+    format,
+    sealed_secret_key: secretKey && sealSecret(deps, id, secretKey),
+  });
+};
+
+const statusOf = (row: IntegrationRow): Integration["meta"]["status"] => {
   if (!isEnabled(row)) return "disabled";
   return row.failing_since === null ? "healthy" : "failing";
 };
 
-function lastDeliveryOf({ last_delivery }: IntegrationRow): Members["meta"]["last_delivery"] {
+function lastDeliveryOf({ last_delivery }: IntegrationRow): Integration["meta"]["last_delivery"] {
   if (last_delivery === null) return null;
   const { at, status, reason }: LastDelivery = JSON.parse(last_delivery);
   return { at: toIso(at), delivered: reason === null, status, reason };
@@ -63,7 +54,7 @@ function lastDeliveryOf({ last_delivery }: IntegrationRow): Members["meta"]["las
 /**
  * The resource without secrets, for the event log. The URL has no path and query, because these may contain a secret.
  */
-export const shown = ({ clock }: Pick<Deps, "clock">, row: IntegrationRow) => ({
+export const integrationResource = ({ clock }: { clock: Clock }, row: IntegrationRow) => ({
   id: row.id,
   type: "integration" as const,
   name: row.name,
@@ -71,12 +62,12 @@ export const shown = ({ clock }: Pick<Deps, "clock">, row: IntegrationRow) => ({
   enabled: isEnabled(row),
   integration_type: "webhook" as const,
   observes: JSON.parse(row.observes) as string[],
-  configuration: { url: withoutPath(row.url), format: row.format as Format },
+  configuration: { url: withoutPath(row.url), format: row.format as Integration["configuration"]["format"] },
   meta: {
     timestamps: { created_at: toIso(row.created_at), updated_at: toIso(row.updated_at) },
     status: statusOf(row),
     failing_since: toIsoOrNull(row.failing_since),
-    disabled_reason: row.disabled_reason as Members["meta"]["disabled_reason"],
+    disabled_reason: row.disabled_reason as Integration["meta"]["disabled_reason"],
     last_delivery: lastDeliveryOf(row),
     previous_secret_until: hasPrevious(row, clock.now()) ? toIsoOrNull(row.previous_until) : null,
     replay:
@@ -86,82 +77,53 @@ export const shown = ({ clock }: Pick<Deps, "clock">, row: IntegrationRow) => ({
   },
 });
 
-type Reader = Pick<Caller, "role">;
+type IntegrationReader = Pick<Caller, "role">;
 
-const seesSecrets = ({ role }: Reader): boolean => role === "administrator";
+export const seesSecrets = ({ role }: IntegrationReader): boolean => role === "administrator";
 
 /** Administrators also see the receiver's secret key and the path of its URL. */
-const presentMembers = (deps: Deps, reader: Reader, row: IntegrationRow): Members => {
-  const members = shown(deps, row);
-  const { configuration } = members;
+const resourceFor = (deps: Deps, reader: IntegrationReader, row: IntegrationRow): Integration => {
+  const { configuration, ...members } = integrationResource(deps, row);
   const secrets = seesSecrets(reader)
     ? { url: row.url, secret_key: openSecretKey(deps, row) }
     : { secret_key: null };
   return { ...members, configuration: { ...configuration, ...secrets } };
 };
 
-export const presentIntegration = (
+const integrationAnswer = (
   deps: Deps,
-  reader: Reader,
+  reader: IntegrationReader,
   row: IntegrationRow,
 ): Output<typeof contract.getIntegration> => ({
-  data: presentMembers(deps, reader, row),
-  links: { self: selfUrl(deps, row.id) },
+  data: resourceFor(deps, reader, row),
+  links: { self: integrationUrl(deps, row.id) },
 });
 
-export const presentWithSecret = (
+/** For operations that only administrators may call. */
+export const answerToAdministrator = (deps: Deps, row: IntegrationRow) =>
+  integrationAnswer(deps, { role: "administrator" }, row);
+
+export function answerWithSecret(
   deps: Deps,
-  reader: Reader,
-  { row, signingSecret }: { row: IntegrationRow; signingSecret: string },
-): Output<typeof contract.createIntegration> => ({
-  data: { ...presentMembers(deps, reader, row), signing_secret: signingSecret },
-  links: { self: selfUrl(deps, row.id) },
-});
+  row: IntegrationRow,
+  signing_secret: string,
+): Output<typeof contract.createIntegration> {
+  const { data, links } = answerToAdministrator(deps, row);
+  return { data: { ...data, signing_secret }, links };
+}
 
-export const presentIntegrationList = (
-  deps: Deps,
-  reader: Reader,
-  { rows, place, page }: IntegrationList,
-): Output<typeof contract.listIntegrations> => ({
-  data: rows.map((row) => ({ ...presentMembers(deps, reader, row), links: { self: selfUrl(deps, row.id) } })),
-  meta: presentPage(page, place),
-  links: presentPageLinks(`${deps.publicUrl}/v2/integrations`, page, place),
-});
+type ShowDeps = Deps & { storage: Storage };
+type KnownReader = Pick<Caller, "role" | "storeId">;
 
-/**
- * Administrators see a receiver's answer, because a receiver may echo what it was sent, in any spelling: the secret
- * key, and members' addresses. Other roles see the result and the duration.
- */
-export const presentAttempt = (reader: Reader, { at, answer, ...attempt }: Attempt) => ({
-  ...attempt,
-  at: toIso(at),
-  answer: seesSecrets(reader) ? answer : null,
-});
+export const showIntegration = async (deps: ShowDeps, caller: KnownReader, id: string) =>
+  integrationAnswer(deps, caller, await getIntegration(deps, caller.storeId, id));
 
-type Delivery = Output<typeof deliveries.redeliver>["data"];
-
-export const presentDelivery = (reader: Reader, row: DeliveryRow): Delivery => ({
-  id: row.id,
-  type: "integration-delivery",
-  status: row.status as Delivery["status"],
-  reason: row.reason as Delivery["reason"],
-  event: { id: row.event_id, type: row.type, subject: row.subject, sequence: String(row.sequence) },
-  attempts: (JSON.parse(row.attempts) as Attempt[]).map((attempt) => presentAttempt(reader, attempt)),
-  next_attempt_at: row.next_attempt_at ? toIso(row.next_attempt_at) : null,
-  meta: { timestamps: { created_at: toIso(row.created_at), updated_at: toIso(row.updated_at) } },
-});
-
-export const presentDeliveryList = (
-  deps: Deps,
-  reader: Reader,
-  { integrationId, rows, place, page, conditions }: DeliveryList,
-): Output<typeof deliveries.listDeliveries> => ({
-  data: rows.map((row) => presentDelivery(reader, row)),
-  meta: presentPage(page, place),
-  links: presentPageLinks(
-    `${selfUrl(deps, integrationId)}/deliveries`,
-    page,
-    place,
-    toListParameters(conditions),
-  ),
-});
+export async function listIntegrations(
+  deps: ShowDeps,
+  caller: KnownReader,
+  page: Page,
+): Promise<Output<typeof contract.listIntegrations>> {
+  const { rows, place } = await readPage(deps.storage, "integrations", { store_id: caller.storeId }, page);
+  const data = rows.map((row) => resourceFor(deps, caller, row));
+  return pageOf(`${deps.publicUrl}${URL_PATH}`, data, { page, place });
+}

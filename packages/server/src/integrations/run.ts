@@ -9,7 +9,7 @@ import { AT_ONCE, type DeliveryRow } from "./delivery.ts";
 import { fanOut } from "./fan-out.ts";
 import { type IntegrationRow, isEnabled } from "./integration.ts";
 import { messageOf } from "./message.ts";
-import { type Outcome, type Settled, settle } from "./settle.ts";
+import { type DeliveryOutcome, type SettledTurn, settle } from "./settle.ts";
 
 export type RunDeps = AttemptDeps & {
   storage: Storage;
@@ -17,7 +17,7 @@ export type RunDeps = AttemptDeps & {
   random: () => number;
   /** Limits the database connections that deliveries take from requests. */
   inTurn: Turns;
-  onSettled(settled: Settled): void;
+  onSettled(settled: SettledTurn): void;
   isStopping(): boolean;
 };
 
@@ -45,7 +45,7 @@ export async function runTurn(deps: RunDeps, taken: IntegrationRow): Promise<voi
   /** Deliveries read and not settled yet. In the database they are still due. */
   const inHand = new Set<string>();
   let waiting: Due[] = [];
-  let ended: Outcome[] = [];
+  let ended: DeliveryOutcome[] = [];
   let integration = taken;
   let failure: unknown;
   /** How long this turn has waited for the receiver, and for how many answers. */
@@ -139,9 +139,9 @@ async function takeSome(
   }
 }
 
-type Wanted = { storeId: string; id: string; limit: number };
+type DueQuery = { storeId: string; id: string; limit: number };
 
-const findRetries = statement((db, of: Wanted & { now: number }) =>
+const findRetries = statement((db, of: DueQuery & { now: number }) =>
   db
     .selectFrom("integration_deliveries")
     .selectAll()
@@ -154,7 +154,7 @@ const findRetries = statement((db, of: Wanted & { now: number }) =>
     .limit(atMost(of.limit)),
 );
 
-const findFresh = statement((db, of: Wanted) =>
+const findFresh = statement((db, of: DueQuery) =>
   db
     .selectFrom("integration_deliveries")
     .selectAll()

@@ -8,22 +8,22 @@ import { forChange } from "../storage/engine.ts";
 import { laterThan } from "../storage/later-than.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
-import { type Attempt, type Attempted, GONE } from "./attempt.ts";
+import { type Attempted, type DeliveryAttempt, GONE } from "./attempt.ts";
 import { AT_ONCE, type DeliveryRow } from "./delivery.ts";
 import { type IntegrationRow, isEnabled, type LastDelivery } from "./integration.ts";
-import { shown } from "./resource.ts";
+import { integrationResource } from "./resource.ts";
 import { delayAfter } from "./schedule.ts";
 
 type Deps = { storage: Storage; clock: Clock; random: () => number };
 
 /** The result of a delivery. Without an attempt, its event is no longer stored and cannot be sent. */
-export type Outcome = { row: DeliveryRow; attempted: Attempted | undefined };
+export type DeliveryOutcome = { row: DeliveryRow; attempted: Attempted | undefined };
 
 /** An integration before and after, and its deliveries, each with the attempt just made. */
-export type Settled = {
+export type SettledTurn = {
   before: IntegrationRow;
   after: IntegrationRow;
-  deliveries: readonly (DeliveryRow & { attempt: Attempt | undefined })[];
+  deliveries: readonly (DeliveryRow & { attempt: DeliveryAttempt | undefined })[];
 };
 
 const DAY_MS = 86_400_000;
@@ -43,15 +43,15 @@ const SLOW_ANSWER_MS = 100;
 export async function settle(
   deps: Deps,
   { id, store_id, lease }: IntegrationRow,
-  outcomes: readonly Outcome[],
+  outcomes: readonly DeliveryOutcome[],
   awaited: Awaited = { ms: 0, answers: 0 },
-): Promise<Settled | undefined> {
+): Promise<SettledTurn | undefined> {
   const { storage, clock } = deps;
   return storage.transact(async (trx) => {
     const before = await lockOurs.first(trx, { storeId: store_id, id, lease });
     if (!before) return undefined;
     const now = clock.now();
-    const settled: (DeliveryRow & { attempt: Attempt | undefined })[] = [];
+    const settled: (DeliveryRow & { attempt: DeliveryAttempt | undefined })[] = [];
     for (const outcome of outcomes) {
       const row = await writeOutcome(trx, outcome.row, stateAfter(deps, before, outcome, now));
       settled.push({ ...row, attempt: outcome.attempted?.attempt });
@@ -69,7 +69,7 @@ export async function settle(
       .executeTakeFirstOrThrow();
     if (isEnabled(before) && !isEnabled(after)) {
       const changes = { enabled: { before: true, after: false } };
-      const resource = shown(deps, after);
+      const resource = integrationResource(deps, after);
       await noteEvents(trx, deps, byService(store_id), [
         { type: "integration.disabled", subject: id, resource, changes },
       ]);
@@ -90,7 +90,7 @@ const find = (db: Database, of: Ours) =>
 
 const lockOurs = statement((db, of: Ours) => forChange(db, find(db, of)));
 
-type State = Pick<
+type DeliveryState = Pick<
   DeliveryRow,
   "status" | "reason" | "tries" | "attempts" | "next_attempt_at" | "forget_at" | "updated_at"
 >;
@@ -98,9 +98,9 @@ type State = Pick<
 function stateAfter(
   { random }: Deps,
   { url }: IntegrationRow,
-  { row, attempted }: Outcome,
+  { row, attempted }: DeliveryOutcome,
   now: number,
-): State {
+): DeliveryState {
   const over = (status: string, reason: string | null) => ({
     status,
     reason,
@@ -116,7 +116,9 @@ function stateAfter(
     };
   const { attempt, retryAfterMs } = attempted;
   const tries = row.tries + 1;
-  const attempts = [...(JSON.parse(row.attempts) as Attempt[]), attempt].slice(-limits.webhookAttemptsKept);
+  const attempts = [...(JSON.parse(row.attempts) as DeliveryAttempt[]), attempt].slice(
+    -limits.webhookAttemptsKept,
+  );
   const said = { tries, attempts: JSON.stringify(attempts), updated_at: now };
   if (attempt.reason === null) return { ...said, ...over("delivered", null) };
   if (attempt.status === GONE && attempted.url === url) return { ...said, ...over("failed", "gone") };
@@ -126,7 +128,7 @@ function stateAfter(
 }
 
 /** A delivery that was requested again during the attempt has started anew; only the attempt is added to it. */
-async function writeOutcome(trx: Trx, read: DeliveryRow, state: State): Promise<DeliveryRow> {
+async function writeOutcome(trx: Trx, read: DeliveryRow, state: DeliveryState): Promise<DeliveryRow> {
   const after = { ...read, ...state };
   if (await writeDelivery.first(trx, { ...after, readAt: read.updated_at })) return after;
   return (await writeAttempts.first(trx, after)) ?? after;
@@ -197,7 +199,12 @@ const letNextGo = statement((_, of: { storeId: string; id: string; subject: stri
 });
 
 /** Answers from an earlier URL of the integration do not count. */
-function standingAfter(before: IntegrationRow, outcomes: readonly Outcome[], awaited: Awaited, now: number) {
+function standingAfter(
+  before: IntegrationRow,
+  outcomes: readonly DeliveryOutcome[],
+  awaited: Awaited,
+  now: number,
+) {
   const attempts = outcomes.flatMap(({ attempted }) =>
     attempted?.url === before.url ? [attempted.attempt] : [],
   );

@@ -10,9 +10,10 @@ import type { Log } from "../lib/log.ts";
 import { statement } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";
 import { type AttemptDeps, attemptOnce } from "./attempt.ts";
+import { attemptResource } from "./delivery.ts";
 import { getIntegration } from "./integration.ts";
 import { messageOf } from "./message.ts";
-import { presentAttempt, shown } from "./resource.ts";
+import { integrationResource } from "./resource.ts";
 
 type Deps = AttemptDeps & {
   storage: Storage;
@@ -42,7 +43,7 @@ export async function testIntegration(deps: Deps, caller: Caller, id: string): P
       time: toIso(clock.now()),
       datacontenttype: "application/json",
       storeid: storeId,
-      data: { resource: shown(deps, integration), actor, request_id: requestId },
+      data: { resource: integrationResource(deps, integration), actor, request_id: requestId },
     };
     const { attempt } = await attemptOnce(deps, integration, messageOf(integration, event, 1));
     const delivered = attempt.reason === null;
@@ -52,7 +53,7 @@ export async function testIntegration(deps: Deps, caller: Caller, id: string): P
         deps.log.info({ event: "integration_recovered", integration_id: id, store_id: storeId });
     }
     return {
-      data: { type: "integration-test", id: event.id, delivered, attempt: presentAttempt(caller, attempt) },
+      data: { type: "integration-test", id: event.id, delivered, attempt: attemptResource(caller, attempt) },
     };
   } finally {
     const left = (underWay.get(storeId) ?? 1) - 1;

@@ -159,14 +159,14 @@ export function measureMemory(of: Measured): void {
   const spans = () => of.traces?.counts() ?? { sent: 0, dropped: 0 };
   counter("latchkey_trace_spans_sent_total", "Spans that the collector has taken", () => spans().sent);
   counter("latchkey_trace_spans_dropped_total", "Spans that were lost", () => spans().dropped);
-  gauge("latchkey_event_streams", "Streams of events that are open", of.streams.count);
+  gauge("latchkey_event_streams", "Streams of events that are open", () => of.streams.count());
   gauge(
     "latchkey_events_behind_seconds",
     "How long the oldest event waits for its number, as this instance last saw it",
     () => of.sequencer.behindMs() / 1000,
     "max",
   );
-  const { counts } = of.deliverer;
+  const counts = () => of.deliverer.counts();
   gauge("latchkey_webhook_integrations_served", "Integrations that are served now", () => counts().running);
   gauge("latchkey_webhooks_failing", "Integrations that fail, up to 1,000", () => counts().failing, "max");
   gauge(

@@ -17,19 +17,19 @@ export type Cap = {
 };
 
 /** `name` separates caps that have the same keys. */
-type Allowance = { name: string; rate: number; burst: number };
+type CapRate = { name: string; rate: number; burst: number };
 type Deps = { clock: Clock; valkey?: Pick<Valkey, "run" | "instances"> | undefined };
 
 /**
  * Requests without a valid token, by source address: token requests, and requests refused with 401. They do not count
  * against the stores' limits, so guessing uses up no store's quota and reveals nothing about its traffic.
  */
-export const ANONYMOUS = { name: "anonymous", rate: 100, burst: 200 } as const satisfies Allowance;
+export const ANONYMOUS = { name: "anonymous", rate: 100, burst: 200 } as const satisfies CapRate;
 const MAX_KEYS = 100_000;
 /** One shared promise for all allowed requests, because making a promise costs more than the decision. */
 const AT_ONCE = Promise.resolve(undefined);
 
-export function createCap({ clock, valkey }: Deps, { name, rate, burst }: Allowance): Cap {
+export function createCap({ clock, valkey }: Deps, { name, rate, burst }: CapRate): Cap {
   const buckets = new Map<string, Bucket>();
   const partsOf = () => valkey?.instances() ?? 1;
 

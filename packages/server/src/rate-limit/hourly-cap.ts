@@ -13,7 +13,7 @@ import type { Clock } from "../lib/clock.ts";
  */
 export type HourlyCap = {
   /** Notes one use in all counters, or in none. */
-  take(slot: string, counters: readonly Counter[]): Promise<Use | Full>;
+  take(slot: string, counters: readonly Counter[]): Promise<Use | FullCounter>;
   sweep(): void;
   size(): number;
 };
@@ -23,7 +23,7 @@ type Counter = { key: string; most: number };
 /** `giveBack` takes the use out again, when it did not happen. */
 type Use = { giveBack(): Promise<void> };
 /** `key` names the full counter with the longest wait. */
-type Full = { key: string; retryAfterSeconds: number };
+type FullCounter = { key: string; retryAfterSeconds: number };
 type Deps = { clock: Clock; valkey?: Pick<Valkey, "run" | "instances"> | undefined };
 
 const HOUR_MS = 3_600_000;
@@ -34,9 +34,9 @@ export function createHourlyCap({ clock, valkey }: Deps): HourlyCap {
   const uses = new Map<string, number[]>();
 
   /** The oldest use that leaves no room for another, and for how long. */
-  function fullest(slot: string, counters: readonly Counter[]): Full | undefined {
+  function fullest(slot: string, counters: readonly Counter[]): FullCounter | undefined {
     const nowMs = clock.monotonicMs();
-    let found: Full | undefined;
+    let found: FullCounter | undefined;
     for (const { key, most } of counters) {
       const times = recent(uses.get(nameOf(slot, key)), nowMs);
       const inTheWay = times?.at(-most);
@@ -72,7 +72,7 @@ export function createHourlyCap({ clock, valkey }: Deps): HourlyCap {
     most: Math.max(1, Math.floor(most / (valkey?.instances() ?? 1))),
   });
 
-  async function take(slot: string, counters: readonly Counter[]): Promise<Use | Full> {
+  async function take(slot: string, counters: readonly Counter[]): Promise<Use | FullCounter> {
     // Valkey does not know the uses that this instance allowed alone.
     const full = fullest(slot, counters);
     if (full) return full;

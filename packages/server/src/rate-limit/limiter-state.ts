@@ -1,10 +1,10 @@
 import { type Bucket, fill, fullBucket, resize } from "./bucket.ts";
-import { type Claims, newClaims } from "./claims.ts";
+import { newClaims, type PoolClaims } from "./claims.ts";
 import { capacityOf, newShare, type Share } from "./fair-share.ts";
 import { ADMINISTRATION_FLOOR } from "./plan.ts";
 
 /** The limits of a store, and the reservation of a key. */
-export type Allowance = {
+export type KeyAllowance = {
   /** The store's revision of these figures. Figures of an older revision never replace them. */
   revision: number;
   rateLimit: number;
@@ -17,7 +17,7 @@ export type KeyState = {
   /** One copy of the id, which the log of use refers to; each request brings a new string. */
   id: string;
   floor: Bucket | undefined;
-  claims: Claims;
+  claims: PoolClaims;
   second: number;
   asked: number;
   refused: number;
@@ -37,7 +37,7 @@ export type StoreState = {
 export function storeOf(
   stores: Map<string, StoreState>,
   storeId: string,
-  allowance: Allowance,
+  allowance: KeyAllowance,
   nowMs: number,
 ): StoreState {
   let store = stores.get(storeId);
@@ -59,7 +59,7 @@ export function storeOf(
 }
 
 /** The same limits with another part of them for this instance (shared-limiter.ts). */
-const isDividedAnew = (store: StoreState, { revision }: Allowance, shared: number): boolean =>
+const isDividedAnew = (store: StoreState, { revision }: KeyAllowance, shared: number): boolean =>
   revision === store.revision && shared !== store.pool.rate;
 
 /** The time of the change is unknown here, so an increase counts from the last call. */
@@ -68,7 +68,7 @@ function changeRate(bucket: Bucket, rate: number, nowMs: number): void {
   resize(bucket, rate, capacityOf(rate));
 }
 
-export function keyOf(store: StoreState, keyId: string, allowance: Allowance, nowMs: number): KeyState {
+export function keyOf(store: StoreState, keyId: string, allowance: KeyAllowance, nowMs: number): KeyState {
   let key = store.keys.get(keyId);
   const isNew = key === undefined;
   if (!key) {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { handClock } from "../../test/support/clock.ts";
 import { describeLimiters, type MakeLimiter } from "../../test/support/limiters.ts";
-import type { Decision } from "./limiter.ts";
-import type { Allowance } from "./limiter-state.ts";
+import type { LimiterDecision } from "./limiter.ts";
+import type { KeyAllowance } from "./limiter-state.ts";
 
 type Floors = Record<string, number>;
 
@@ -12,13 +12,13 @@ function buildOn(makeLimiter: MakeLimiter, rateLimit: number, floors: Floors = {
   const limiter = makeLimiter({ clock });
   let plan = { revision: 1, rateLimit, floors };
 
-  const allowanceOf = (keyId: string): Allowance => ({
+  const allowanceOf = (keyId: string): KeyAllowance => ({
     revision: plan.revision,
     rateLimit: plan.rateLimit,
     totalReserved: Object.values(plan.floors).reduce((sum, floor) => sum + floor, 0),
     reserved: plan.floors[keyId] ?? 0,
   });
-  const take = async (keyId: string, allowance = allowanceOf(keyId)): Promise<Decision> =>
+  const take = async (keyId: string, allowance = allowanceOf(keyId)): Promise<LimiterDecision> =>
     limiter.take({ storeId: "store", keyId, source: undefined, allowance, administration: false });
   const countServed = async (keyIds: readonly string[]): Promise<number> =>
     (await Promise.all(keyIds.map((keyId) => take(keyId)))).filter(({ allowed }) => allowed).length;

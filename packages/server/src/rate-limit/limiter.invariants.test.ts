@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { handClock } from "../../test/support/clock.ts";
 import { describeLimiters, type MakeLimiter } from "../../test/support/limiters.ts";
-import type { Decision, Left } from "./limiter.ts";
+import type { Left, LimiterDecision } from "./limiter.ts";
 import { ADMINISTRATION_FLOOR } from "./plan.ts";
 
 type Floors = Record<string, number>;
@@ -24,7 +24,7 @@ function buildOn(makeLimiter: MakeLimiter, pool: number, floors: Floors = {}) {
     limiter,
     nowMs: () => clock.monotonicMs() - startMs,
     until: (ms: number) => clock.advance(startMs + ms - clock.monotonicMs()),
-    ask: async (keyId: string, administration = false): Promise<Decision> =>
+    ask: async (keyId: string, administration = false): Promise<LimiterDecision> =>
       limiter.take(drawOf(keyId, administration)),
     look: async (keyId: string): Promise<Left> => limiter.look(drawOf(keyId, false)),
     change(pool: number, floors: Floors) {

@@ -6,19 +6,19 @@ import type { Clock } from "../lib/clock.ts";
 import { type Bucket, draw, fill, fullBucket } from "./bucket.ts";
 import { giveToSource, MAX_SOURCES, newClaims } from "./claims.ts";
 import { capacityOf } from "./fair-share.ts";
-import type { Decision } from "./limiter.ts";
+import type { LimiterDecision } from "./limiter.ts";
 
 /** A store with one key that has a floor, one without, and what nobody has reserved. */
 function buildOn(makeLimiter: MakeLimiter, floor: number, pool: number) {
   const clock = handClock();
   const startMs = clock.monotonicMs();
   const limiter = makeLimiter({ clock });
-  const take = async (keyId: string, source: string | undefined): Promise<Decision> => {
+  const take = async (keyId: string, source: string | undefined): Promise<LimiterDecision> => {
     const reserved = keyId === "own" ? floor : 0;
     const allowance = { revision: 1, rateLimit: floor + pool, totalReserved: floor, reserved };
     return limiter.take({ storeId: "store", keyId, source, allowance, administration: false });
   };
-  const countServed = async (decisions: Promise<Decision>[]): Promise<number> =>
+  const countServed = async (decisions: Promise<LimiterDecision>[]): Promise<number> =>
     (await Promise.all(decisions)).filter(({ allowed }) => allowed).length;
   return {
     clock,

@@ -3,8 +3,8 @@ import { handClock } from "../../test/support/clock.ts";
 import { describeLimiters, inProcess, type MakeLimiter } from "../../test/support/limiters.ts";
 import { readUses } from "../../test/support/uses.ts";
 import { capacityOf } from "./fair-share.ts";
-import type { Decision } from "./limiter.ts";
-import type { Allowance } from "./limiter-state.ts";
+import type { LimiterDecision } from "./limiter.ts";
+import type { KeyAllowance } from "./limiter-state.ts";
 import { createUseLog } from "./use-log.ts";
 
 type Floors = Record<string, number>;
@@ -15,13 +15,13 @@ function buildOn(makeLimiter: MakeLimiter, rateLimit: number, floors: Floors = {
   const clock = handClock();
   const useLog = createUseLog();
   const limiter = makeLimiter({ clock, useLog });
-  const allowanceOf = (keyId: string): Allowance => ({
+  const allowanceOf = (keyId: string): KeyAllowance => ({
     revision: 1,
     rateLimit,
     totalReserved: Object.values(floors).reduce((sum, floor) => sum + floor, 0),
     reserved: floors[keyId] ?? 0,
   });
-  const take = async (keyId: string, options: Options = {}): Promise<Decision> =>
+  const take = async (keyId: string, options: Options = {}): Promise<LimiterDecision> =>
     limiter.take({
       storeId: "store",
       keyId,
@@ -30,7 +30,7 @@ function buildOn(makeLimiter: MakeLimiter, rateLimit: number, floors: Floors = {
       administration: false,
       ...options,
     });
-  const countServed = async (decisions: Promise<Decision>[]): Promise<number> =>
+  const countServed = async (decisions: Promise<LimiterDecision>[]): Promise<number> =>
     (await Promise.all(decisions)).filter(({ allowed }) => allowed).length;
 
   return {

@@ -3,7 +3,7 @@ import { createPauses } from "../lib/pauses.ts";
 import { type Bucket, draw, fill, isFull, secondsUntilToken, setTokens, wholeTokens } from "./bucket.ts";
 import { drawerOf, giveToSource, standingOfSource, sweepSources } from "./claims.ts";
 import { FORGOTTEN_AFTER_MS, give, leaving, memoryMs, reserveOf, standing } from "./fair-share.ts";
-import { type Allowance, type KeyState, keyOf, type StoreState, storeOf } from "./limiter-state.ts";
+import { type KeyAllowance, type KeyState, keyOf, type StoreState, storeOf } from "./limiter-state.ts";
 import type { UseLog } from "./use-log.ts";
 
 /**
@@ -23,7 +23,7 @@ export type Draw = {
   keyId: string;
   /** The address of an implicit token's request; `undefined` for the program with the secret. */
   source: string | undefined;
-  allowance: Allowance;
+  allowance: KeyAllowance;
   administration: boolean;
 };
 
@@ -37,10 +37,10 @@ export type Left = {
   asked: number;
 };
 
-export type Decision = Left & { allowed: boolean; bucket: BucketName; retryAfterSeconds: number };
+export type LimiterDecision = Left & { allowed: boolean; bucket: BucketName; retryAfterSeconds: number };
 
 export type Limiter = {
-  take(draw: Draw): Decision | Promise<Decision>;
+  take(draw: Draw): LimiterDecision | Promise<LimiterDecision>;
   /** The same figures without taking a token. */
   look(draw: Draw): Left | Promise<Left>;
   /** Adds the use so far to the log, so that a reader sees all of it. */
@@ -55,7 +55,7 @@ type Tokens = { floor: number; pool: number };
 
 /** The limiter of one instance, which decides without waiting. */
 type OwnLimiter = Omit<Limiter, "take" | "look"> & {
-  take(draw: Draw): Decision;
+  take(draw: Draw): LimiterDecision;
   look(draw: Draw): Left;
   /** Continues from the levels of the shared buckets. */
   goOnFrom(draw: Draw, tokens: Tokens): void;
@@ -69,7 +69,7 @@ const IDLE_AFTER_MS = 10_000;
 export function createLimiter({ clock, useLog }: { clock: Clock; useLog: UseLog }): OwnLimiter {
   const stores = new Map<string, StoreState>();
 
-  function take({ storeId, keyId, source, allowance, administration }: Draw): Decision {
+  function take({ storeId, keyId, source, allowance, administration }: Draw): LimiterDecision {
     const nowMs = clock.monotonicMs();
     const second = Math.floor(nowMs / 1000);
     const store = storeOf(stores, storeId, allowance, nowMs);
@@ -125,9 +125,7 @@ export function createLimiter({ clock, useLog }: { clock: Clock; useLog: UseLog 
       for (const [keyId, key] of store.keys) {
         await pause(1);
         sweepSources(key.claims, nowMs - FORGOTTEN_AFTER_MS);
-        if (nowMs - key.second * 1000 < IDLE_AFTER_MS) continue;
-        if (key.floor) fill(key.floor, nowMs);
-        if (key.floor && !isFull(key.floor)) continue;
+        if (!isIdle(key, nowMs)) continue;
         handOver(useLog, storeId, key);
         store.keys.delete(keyId);
       }
@@ -143,12 +141,20 @@ export function createLimiter({ clock, useLog }: { clock: Clock; useLog: UseLog 
     goOnFrom,
     settle,
     sweep,
-    size() {
-      const keys = [...stores.values()].flatMap((store) => [...store.keys.values()]);
-      const sources = keys.reduce((sum, { claims }) => sum + (claims.public?.sources.size ?? 0), 0);
-      return { stores: stores.size, keys: keys.length, sources };
-    },
+    size: () => sizeOf(stores),
   };
+}
+
+function sizeOf(stores: ReadonlyMap<string, StoreState>): ReturnType<Limiter["size"]> {
+  const keys = [...stores.values()].flatMap((store) => [...store.keys.values()]);
+  const sources = keys.reduce((sum, { claims }) => sum + (claims.public?.sources.size ?? 0), 0);
+  return { stores: stores.size, keys: keys.length, sources };
+}
+
+function isIdle({ second, floor }: KeyState, nowMs: number): boolean {
+  if (nowMs - second * 1000 < IDLE_AFTER_MS) return false;
+  if (floor) fill(floor, nowMs);
+  return !floor || isFull(floor);
 }
 
 function count(useLog: UseLog, storeId: string, key: KeyState, second: number): void {

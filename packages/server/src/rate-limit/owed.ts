@@ -1,5 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
-import type { Allowance } from "./limiter-state.ts";
+import type { KeyAllowance } from "./limiter-state.ts";
 
 /**
  * Requests that this instance allowed while Valkey did not answer. They are drawn from the shared buckets when Valkey
@@ -7,9 +7,9 @@ import type { Allowance } from "./limiter-state.ts";
  */
 type Owed = {
   /** For how long the buckets have been full in all, from each answer. */
-  seen(storeId: string, keyId: string, full: Full): void;
+  seen(storeId: string, keyId: string, full: FullMs): void;
   /** Notes one allowed request, from the key's floor or from the pool. */
-  note(storeId: string, keyId: string, allowance: Allowance, from: "floor" | "pool"): void;
+  note(storeId: string, keyId: string, allowance: KeyAllowance, from: "floor" | "pool"): void;
   isAny(): boolean;
   /** Returns the whole debt and clears it. */
   takeAll(): Debt[];
@@ -19,20 +19,20 @@ type Owed = {
 };
 
 /** In milliseconds. */
-type Full = { floor: number; pool: number };
+type FullMs = { floor: number; pool: number };
 
 /** Requests from a key's floor and from its store's pool. One of a store's debts has the whole pool. */
 export type Debt = {
   storeId: string;
   keyId: string;
-  allowance: Allowance;
+  allowance: KeyAllowance;
   floor: number;
   pool: number;
   awayMs: number;
-  since: Full;
+  since: FullMs;
 };
 
-type KeyDebt = { fullMs: number; owed: number; allowance: Allowance | undefined };
+type KeyDebt = { fullMs: number; owed: number; allowance: KeyAllowance | undefined };
 type StoreDebt = {
   seenMs: number;
   fullMs: number;
@@ -63,17 +63,11 @@ export function createOwed({ clock }: { clock: Clock }): Owed {
     return store;
   }
 
-  function keyOf({ keys }: StoreDebt, keyId: string): KeyDebt {
-    const key = keys.get(keyId) ?? { fullMs: 0, owed: 0, allowance: undefined };
-    keys.set(keyId, key);
-    return key;
-  }
-
   function owe(
     storeId: string,
     keyId: string,
-    allowance: Allowance,
-    { floor, pool }: Full,
+    allowance: KeyAllowance,
+    { floor, pool }: FullMs,
     fromMs: number,
   ): void {
     const store = storeOf(storeId);
@@ -84,20 +78,6 @@ export function createOwed({ clock }: { clock: Clock }): Owed {
     key.owed += floor;
     key.allowance = allowance;
     owing.add(storeId);
-  }
-
-  function* debtsOf(storeId: string, store: StoreDebt): Generator<Debt> {
-    const { last, owesFromMs, fullMs } = store;
-    const awayMs = clock.monotonicMs() - owesFromMs;
-    for (const [keyId, key] of store.keys) {
-      const pool = keyId === last ? store.owed : 0;
-      const { allowance } = key;
-      if (!allowance || key.owed + pool === 0) continue;
-      const since = { floor: key.fullMs, pool: fullMs };
-      yield { storeId, keyId, allowance, floor: key.owed, pool, awayMs, since };
-      key.owed = 0;
-    }
-    store.owed = 0;
   }
 
   return {
@@ -114,7 +94,9 @@ export function createOwed({ clock }: { clock: Clock }): Owed {
     },
     isAny: () => owing.size > 0,
     takeAll() {
-      const all = [...owing].flatMap((storeId) => [...debtsOf(storeId, storeOf(storeId))]);
+      const all = [...owing].flatMap((storeId) => [
+        ...debtsOf(storeId, storeOf(storeId), clock.monotonicMs()),
+      ]);
       owing.clear();
       return all;
     },
@@ -132,4 +114,24 @@ export function createOwed({ clock }: { clock: Clock }): Owed {
       }
     },
   };
+}
+
+function keyOf({ keys }: StoreDebt, keyId: string): KeyDebt {
+  const key = keys.get(keyId) ?? { fullMs: 0, owed: 0, allowance: undefined };
+  keys.set(keyId, key);
+  return key;
+}
+
+function* debtsOf(storeId: string, store: StoreDebt, nowMs: number): Generator<Debt> {
+  const { last, owesFromMs, fullMs } = store;
+  const awayMs = nowMs - owesFromMs;
+  for (const [keyId, key] of store.keys) {
+    const pool = keyId === last ? store.owed : 0;
+    const { allowance } = key;
+    if (!allowance || key.owed + pool === 0) continue;
+    const since = { floor: key.fullMs, pool: fullMs };
+    yield { storeId, keyId, allowance, floor: key.owed, pool, awayMs, since };
+    key.owed = 0;
+  }
+  store.owed = 0;
 }

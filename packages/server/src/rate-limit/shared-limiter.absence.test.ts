@@ -4,7 +4,7 @@ import { describeTogether } from "../../test/support/counting.ts";
 import type { Valkey } from "../counters/valkey.ts";
 import type { Clock } from "../lib/clock.ts";
 import { capacityOf } from "./fair-share.ts";
-import type { Decision, Limiter } from "./limiter.ts";
+import type { Limiter, LimiterDecision } from "./limiter.ts";
 import { createSharedLimiter } from "./shared-limiter.ts";
 import { createUseLog } from "./use-log.ts";
 
@@ -54,7 +54,8 @@ describeTogether((begin, runs) => {
     const instances = Array.from({ length: INSTANCES }, () => startInstance(clock, valkey));
     const allowance = { revision: 1, rateLimit: pool + floor, totalReserved: floor, reserved: floor };
     const draw = { storeId: "store", keyId: "key", source: undefined, allowance, administration: false };
-    const take = async (at: number): Promise<Decision> => (instances[at] as Instance).limiter.take(draw);
+    const take = async (at: number): Promise<LimiterDecision> =>
+      (instances[at] as Instance).limiter.take(draw);
     return { clock, instances, take };
   }
 

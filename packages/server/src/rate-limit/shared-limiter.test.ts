@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { handClock } from "../../test/support/clock.ts";
 import { describeLimiters } from "../../test/support/limiters.ts";
-import type { Decision } from "./limiter.ts";
+import type { LimiterDecision } from "./limiter.ts";
 import { createLimiter } from "./limiter.ts";
 import { createUseLog } from "./use-log.ts";
 
@@ -66,7 +66,7 @@ describeLimiters((makeLimiter, runs) => {
             const allowance = { revision, rateLimit: pool + totalReserved, totalReserved, reserved };
             return { ...draw, storeId: "store", allowance };
           });
-          const expected: Decision[] = asked.map((draw) => model.take(draw));
+          const expected: LimiterDecision[] = asked.map((draw) => model.take(draw));
           expect(await Promise.all(asked.map((draw) => limiter.take(draw)))).toEqual(expected);
           for (const draw of asked.slice(0, 3))
             expect(await limiter.look(draw)).toMatchObject(model.look(draw));

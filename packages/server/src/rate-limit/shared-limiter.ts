@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { createScript } from "../counters/script.ts";
 import type { Valkey } from "../counters/valkey.ts";
 import type { Clock } from "../lib/clock.ts";
-import { createLimiter, type Decision, type Draw, type Left, type Limiter } from "./limiter.ts";
-import type { Allowance } from "./limiter-state.ts";
+import { createLimiter, type Draw, type Left, type Limiter, type LimiterDecision } from "./limiter.ts";
+import type { KeyAllowance } from "./limiter-state.ts";
 import { createOwed, type Debt } from "./owed.ts";
 import type { UseLog } from "./use-log.ts";
 
@@ -27,17 +27,17 @@ export function createSharedLimiter({ valkey, clock, useLog }: Deps): Limiter {
 
   const partOf = (draw: Draw): Draw => ({ ...draw, allowance: part(draw.allowance, valkey.instances()) });
 
-  async function ask(draw: Draw, what: "t" | "a" | "l"): Promise<Decision | undefined> {
+  async function ask(draw: Draw, what: "t" | "a" | "l"): Promise<LimiterDecision | undefined> {
     const answer = (await valkey.run(script, draw.storeId, itemOf(draw, draw.source ?? "", what))) as
-      | Answer
+      | ScriptAnswer
       | undefined;
     if (answer === undefined) return undefined;
     learn(draw, answer);
     return decisionOf(answer);
   }
 
-  function learn(draw: Draw, answer: Answer): void {
-    const [floorThousandths, floorFull, poolThousandths, poolFull] = answer.slice(8) as Rest;
+  function learn(draw: Draw, answer: ScriptAnswer): void {
+    const [floorThousandths, floorFull, poolThousandths, poolFull] = answer.slice(8) as ScriptBuckets;
     const pool = poolThousandths / 1000 / valkey.instances();
     alone.goOnFrom(partOf(draw), { floor: floorThousandths / 1000, pool });
     if (owed.isAny()) handIn();
@@ -45,7 +45,7 @@ export function createSharedLimiter({ valkey, clock, useLog }: Deps): Limiter {
   }
 
   /** `isSent`: Valkey received the call and may have drawn on a floor already, which must not be drawn from twice. */
-  function takeAlone(draw: Draw, isSent: boolean): Decision {
+  function takeAlone(draw: Draw, isSent: boolean): LimiterDecision {
     const decision = alone.take(partOf(draw));
     const { allowed, bucket } = decision;
     const { storeId, keyId, allowance } = draw;
@@ -64,7 +64,7 @@ export function createSharedLimiter({ valkey, clock, useLog }: Deps): Limiter {
   }
   valkey.onReturn(handIn);
 
-  async function takeTogether(draw: Draw): Promise<Decision> {
+  async function takeTogether(draw: Draw): Promise<LimiterDecision> {
     const decision = await ask(draw, draw.administration ? "a" : "t");
     if (!decision) return takeAlone(draw, true);
     const second = Math.floor(clock.monotonicMs() / 1000);
@@ -92,9 +92,9 @@ export function createSharedLimiter({ valkey, clock, useLog }: Deps): Limiter {
 }
 
 /** The answer of limiter.lua: the decision, then the levels of the buckets. */
-type Figures = [number, number, number, number, number, number, number, number];
-type Rest = [number, number, number, number];
-type Answer = [...Figures, ...Rest];
+type ScriptDecision = [number, number, number, number, number, number, number, number];
+type ScriptBuckets = [number, number, number, number];
+type ScriptAnswer = [...ScriptDecision, ...ScriptBuckets];
 
 const itemOf = (
   { keyId, allowance }: Pick<Draw, "keyId" | "allowance">,
@@ -121,7 +121,7 @@ function decisionOf([
   poolLeft,
   asked,
   retryAfterSeconds,
-]: Answer): Decision {
+]: ScriptAnswer): LimiterDecision {
   return {
     allowed: served === 1,
     bucket: BUCKETS[bucket] ?? "shared",
@@ -133,7 +133,7 @@ function decisionOf([
 }
 
 /** This instance's part of the shared pool, at least one request a second if there is any. */
-function part(allowance: Allowance, instances: number): Allowance {
+function part(allowance: KeyAllowance, instances: number): KeyAllowance {
   const shared = allowance.rateLimit - allowance.totalReserved;
   const own = Math.min(shared, Math.max(1, Math.floor(shared / instances)));
   return { ...allowance, rateLimit: allowance.totalReserved + own };

@@ -7,12 +7,12 @@ import type { Storage } from "../storage/storage.ts";
 type Deps = { storage: Storage; clock: Clock };
 
 /** Counts of what the restore has ended. Access tokens are not stored, so their number is unknown. */
-export type Ended = {
+export type EndedRights = {
   stores: number;
-  customerTokens: number;
-  signOns: number;
-  secrets: number;
-  signingKeys: number;
+  customer_tokens: number;
+  sign_ons: number;
+  rotated_secrets: number;
+  signing_keys: number;
   /** New access tokens are valid from this time on. */
   from: number;
 };
@@ -26,7 +26,7 @@ export type Ended = {
 export async function endWhatCameBack(
   deps: Deps,
   onProgress: (rows: number) => void = () => {},
-): Promise<Ended> {
+): Promise<EndedRights> {
   const { db } = deps.storage;
   const now = deps.clock.now();
   // An access token has the second of its issue, so the whole present second counts as before the restore.
@@ -61,10 +61,10 @@ export async function endWhatCameBack(
   await empty("idempotent_answers", "key_hash");
   return {
     stores: Number(stores),
-    customerTokens,
-    signOns,
-    secrets: Number(secrets),
-    signingKeys: Number(signingKeys + idTokenKeys),
+    customer_tokens: customerTokens,
+    sign_ons: signOns,
+    rotated_secrets: Number(secrets),
+    signing_keys: Number(signingKeys + idTokenKeys),
     from,
   };
 }

@@ -18,15 +18,15 @@ type Deps = { storage: Storage; clock: Clock };
 const NOTHING = {
   stores: 0,
   erased: 0,
-  deletedKeys: 0,
-  rotatedKeys: 0,
+  deleted_keys: 0,
+  rotated_keys: 0,
   /** Members that were removed, and roles of keys and members that were changed. */
-  members: 0,
+  removed_members: 0,
   roles: 0,
   profiles: 0,
   realms: 0,
   webhooks: 0,
-  customers: 0,
+  deleted_customers: 0,
   passwords: 0,
   addresses: 0,
   identities: 0,
@@ -60,12 +60,12 @@ export async function carryOver(deps: Deps, from: Storage): Promise<CarriedOver 
   return carried;
 }
 
-type Part = (deps: Deps, replaced: Replaced) => Promise<Partial<typeof NOTHING>>;
+type CarryPart = (deps: Deps, replaced: Replaced) => Promise<Partial<typeof NOTHING>>;
 
 /**
  * Stores first, so that rows of deleted stores are skipped. Erasures before deletions, because an erasure removes more.
  */
-const PARTS: Record<string, Part> = {
+const PARTS: Record<string, CarryPart> = {
   stores: carryStores,
   erasures: carryErasures,
   keys: carryApplicationKeys,
@@ -96,10 +96,13 @@ async function carryStores(
   return { stores };
 }
 
-async function carryMembers(deps: Deps, replaced: Replaced): Promise<{ members: number; roles: number }> {
+async function carryMembers(
+  deps: Deps,
+  replaced: Replaced,
+): Promise<{ removed_members: number; roles: number }> {
   const { storage } = deps;
   // Tables from before members exist in neither database.
-  if (replaced.columnsOf("members").size === 0) return { members: 0, roles: 0 };
+  if (replaced.columnsOf("members").size === 0) return { removed_members: 0, roles: 0 };
   let members = 0;
   // Removals first: a member who was invited again may be bound to the account of a removed one.
   for await (const page of pagesOf(storage, "members"))
@@ -109,7 +112,10 @@ async function carryMembers(deps: Deps, replaced: Replaced): Promise<{ members: 
     changes.push(...(await findChanges(storage, replaced.storage, idsOf(page))));
   for (const [storeId, ofStore] of Map.groupBy(changes, (change) => change.storeId))
     await carryChanges(deps, storeId, ofStore);
-  return { members, roles: changes.filter(({ columns }) => columns.role !== undefined).length };
+  return {
+    removed_members: members,
+    roles: changes.filter(({ columns }) => columns.role !== undefined).length,
+  };
 }
 
 /**

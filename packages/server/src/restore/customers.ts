@@ -6,10 +6,10 @@ import { changesOf } from "../events/changes.ts";
 import { byOperator } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
-import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import {
+  changeRow,
   differences,
   idsOf,
   listGone,
@@ -22,7 +22,7 @@ import {
 
 type Deps = { storage: Storage; clock: Clock };
 type CarriedCustomers = {
-  customers: number;
+  deleted_customers: number;
   passwords: number;
   addresses: number;
   identities: number;
@@ -34,9 +34,9 @@ type CarriedCustomers = {
  */
 export async function carryCustomers(deps: Deps, replaced: Replaced): Promise<CarriedCustomers> {
   const { storage } = deps;
-  const carried = { customers: 0, passwords: 0, addresses: 0, identities: 0 };
+  const carried = { deleted_customers: 0, passwords: 0, addresses: 0, identities: 0 };
   for await (const page of pagesOf(storage, "customers"))
-    carried.customers += await carryDeletions(deps, replaced, page);
+    carried.deleted_customers += await carryDeletions(deps, replaced, page);
   // First removes all changed addresses, then sets the new ones: two customers may have swapped addresses, and the
   // index is unique.
   for await (const page of pagesOf(storage, "customers")) await freeAddresses(deps, replaced, page);
@@ -65,16 +65,20 @@ async function carryDeletions(deps: Deps, replaced: Replaced, page: readonly Own
 }
 
 const DECIDED = ["email", "email_key", "email_verified", "password_hash"] as const;
-type Decided = Pick<Tables["customers"], (typeof DECIDED)[number]>;
-type Change = Owned & { columns: Partial<Decided> };
+type DecidedCustomer = Pick<Tables["customers"], (typeof DECIDED)[number]>;
+type CustomerColumns = Owned & { columns: Partial<DecidedCustomer> };
 
-async function findChanges({ storage }: Deps, replaced: Replaced, page: readonly Owned[]): Promise<Change[]> {
+async function findChanges(
+  { storage }: Deps,
+  replaced: Replaced,
+  page: readonly Owned[],
+): Promise<CustomerColumns[]> {
   const now = await readReplaced(replaced, "customers", DECIDED, idsOf(page));
   const rows = await readRestored(storage, "customers", DECIDED, idsOf(page));
   return rows.flatMap((was) => {
     // A customer without a password at the time of the backup gets none.
     const decided = was.password_hash === null ? DECIDED.slice(0, 3) : DECIDED;
-    const columns = differences<Decided>(was, now.get(was.id), decided);
+    const columns = differences<DecidedCustomer>(was, now.get(was.id), decided);
     return columns ? [{ id: was.id, store_id: was.store_id, columns }] : [];
   });
 }
@@ -89,22 +93,19 @@ async function freeAddresses(deps: Deps, replaced: Replaced, page: readonly Owne
     .execute();
 }
 
-async function carryChanges(deps: Deps, replaced: Replaced, page: readonly Owned[]): Promise<Change[]> {
+async function carryChanges(
+  deps: Deps,
+  replaced: Replaced,
+  page: readonly Owned[],
+): Promise<CustomerColumns[]> {
   const changes = await findChanges(deps, replaced, page);
   for (const change of changes) await deps.storage.transact((trx) => carryChange(trx, deps, change));
   return changes;
 }
 
-async function carryChange(trx: Trx, deps: Deps, { id, store_id, columns }: Change): Promise<void> {
-  const rows = trx.selectFrom("customers").selectAll().where("store_id", "=", store_id).where("id", "=", id);
-  const was = customerOf(await rows.executeTakeFirstOrThrow());
-  await trx
-    .updateTable("customers")
-    .set({ ...columns, updated_at: laterThan("updated_at", deps.clock.now()) })
-    .where("store_id", "=", store_id)
-    .where("id", "=", id)
-    .execute();
-  const is = customerOf(await rows.executeTakeFirstOrThrow());
+async function carryChange(trx: Trx, deps: Deps, { id, store_id, columns }: CustomerColumns): Promise<void> {
+  const { before, after } = await changeRow(trx, deps, "customers", { id, store_id }, columns);
+  const [was, is] = [customerOf(before), customerOf(after)];
   const secrets = columns.password_hash === undefined ? [] : ["password"];
   const changes = changesOf(customerResource(was), customerResource(is), secrets);
   if (changes)
@@ -151,19 +152,18 @@ async function moveIdentity(
           .where("store_id", "=", store_id)
           .where("id", "=", customerId)
           .executeTakeFirst();
-  const identities = { store_id, id };
   if (taker)
     await trx
       .updateTable("customer_identities")
       .set({ customer_id: taker.id })
-      .where("store_id", "=", identities.store_id)
-      .where("id", "=", identities.id)
+      .where("store_id", "=", store_id)
+      .where("id", "=", id)
       .execute();
   else
     await trx
       .deleteFrom("customer_identities")
-      .where("store_id", "=", identities.store_id)
-      .where("id", "=", identities.id)
+      .where("store_id", "=", store_id)
+      .where("id", "=", id)
       .execute();
   const happened = (type: "customer.identity_linked" | "customer.identity_unlinked", subject: string) => ({
     type,

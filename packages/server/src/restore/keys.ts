@@ -18,14 +18,14 @@ import {
 } from "./replaced.ts";
 
 type Deps = { storage: Storage; clock: Clock };
-type CarriedKeys = { deletedKeys: number; rotatedKeys: number; roles: number };
+type CarriedKeys = { deleted_keys: number; rotated_keys: number; roles: number };
 
 /**
  * Deleted keys are deleted again. The other keys get their secrets, also new ones, and their roles from the replaced
  * database.
  */
 export async function carryApplicationKeys(deps: Deps, replaced: Replaced): Promise<CarriedKeys> {
-  const carried = { deletedKeys: 0, rotatedKeys: 0, roles: 0 };
+  const carried = { deleted_keys: 0, rotated_keys: 0, roles: 0 };
   for await (const page of pagesOf(deps.storage, "application_keys")) {
     const gone = await listGone(replaced, "application_keys", "application_key.deleted", page);
     const there = new Set((await readReplaced(replaced, "application_keys", [], idsOf(page))).keys());
@@ -34,8 +34,8 @@ export async function carryApplicationKeys(deps: Deps, replaced: Replaced): Prom
       if (gone.length > 0) await deleteKeys(trx, deps, gone);
       return kept.length > 0 ? carrySecrets(trx, deps, replaced.storage, kept) : 0;
     });
-    carried.deletedKeys += gone.length;
-    carried.rotatedKeys += rotated;
+    carried.deleted_keys += gone.length;
+    carried.rotated_keys += rotated;
     carried.roles += await carryRights(deps, replaced, kept);
   }
   return carried;

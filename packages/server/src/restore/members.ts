@@ -31,8 +31,8 @@ export async function carryRemovals(deps: Deps, gone: readonly string[]): Promis
 
 const DECIDED = ["id", "store_id", "role", "email", "email_key", "profile_id", "issuer", "subject"] as const;
 
-type Decided = Pick<Tables["members"], (typeof DECIDED)[number]>;
-export type CarriedChange = { id: string; storeId: string; columns: Partial<Decided> };
+type DecidedMember = Pick<Tables["members"], (typeof DECIDED)[number]>;
+export type CarriedChange = { id: string; storeId: string; columns: Partial<DecidedMember> };
 
 /** Sets the columns of these members that differ in the replaced database. */
 export async function findChanges(
@@ -40,7 +40,7 @@ export async function findChanges(
   replaced: Storage,
   ids: string[],
 ): Promise<CarriedChange[]> {
-  const membersOf = (db: Database): Promise<Decided[]> =>
+  const membersOf = (db: Database): Promise<DecidedMember[]> =>
     db.selectFrom("members").select(DECIDED).where("id", "in", ids).execute();
   const now = new Map((await membersOf(replaced.db)).map((member) => [member.id, member]));
   return (await membersOf(restored.db)).flatMap((was) => {
@@ -50,7 +50,7 @@ export async function findChanges(
   });
 }
 
-const columnsOf = (was: Decided, is: Decided): Partial<Decided> => ({
+const columnsOf = (was: DecidedMember, is: DecidedMember): Partial<DecidedMember> => ({
   ...(was.role !== is.role && { role: is.role }),
   // The identity that a sign-on after the backup has bound: without it another person could claim the member by e-mail.
   ...(was.subject === null &&

@@ -9,23 +9,20 @@ import { profileOf } from "../profiles/profile.ts";
 import { deleteRealm } from "../realms/administer.ts";
 import { realmOf } from "../realms/realm.ts";
 import { realmResource } from "../realms/resource.ts";
-import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import {
-  differences,
-  idsOf,
+  changeRow,
+  listDifferent,
   listGone,
   listStoreIds,
   type Owned,
   pagesOf,
   type Replaced,
-  readReplaced,
-  readRestored,
 } from "./replaced.ts";
 
 type Deps = { storage: Storage; clock: Clock };
-type Counts = { profiles: number; realms: number };
+type CarriedCounts = { profiles: number; realms: number };
 
 /** The columns that decide which provider a profile trusts. Its name is as in the backup. */
 const TRUST = [
@@ -50,7 +47,7 @@ const TRUST = [
 const RULES = ["redirect_uris", "duplicate_email_policy", "profile_updates"] as const;
 
 /** Profiles before realms: a realm with a profile, or in the settings, cannot be deleted. */
-export async function carryRealms(deps: Deps, replaced: Replaced): Promise<Counts> {
+export async function carryRealms(deps: Deps, replaced: Replaced): Promise<CarriedCounts> {
   const { storage } = deps;
   const counts = { profiles: 0, realms: 0 };
   for await (const page of pagesOf(storage, "oidc_profiles")) {
@@ -90,37 +87,20 @@ const profileRow = (trx: Trx, { id, store_id }: Owned) =>
   trx.selectFrom("oidc_profiles").selectAll().where("store_id", "=", store_id).where("id", "=", id);
 
 async function carryTrust(deps: Deps, replaced: Replaced, page: readonly Owned[]): Promise<number> {
-  const now = await readReplaced(replaced, "oidc_profiles", TRUST, idsOf(page));
-  const rows = await readRestored(deps.storage, "oidc_profiles", TRUST, idsOf(page));
-  let changed = 0;
-  for (const was of rows) {
-    const columns = differences<Pick<Tables["oidc_profiles"], (typeof TRUST)[number]>>(
-      was,
-      now.get(was.id),
-      TRUST,
-    );
-    if (!columns) continue;
-    changed++;
-    await deps.storage.transact((trx) => changeProfile(trx, deps, was, columns));
-  }
-  return changed;
+  const changed = await listDifferent(deps.storage, replaced, "oidc_profiles", TRUST, page);
+  for (const profile of changed)
+    await deps.storage.transact((trx) => changeProfile(trx, deps, profile, profile.columns));
+  return changed.length;
 }
 
 async function changeProfile(
   trx: Trx,
   deps: Deps,
-  { id, store_id }: Owned,
+  profile: Owned,
   columns: Partial<Tables["oidc_profiles"]>,
 ): Promise<void> {
-  const row = profileRow(trx, { id, store_id });
-  const before = profileOf(await row.executeTakeFirstOrThrow());
-  await trx
-    .updateTable("oidc_profiles")
-    .set({ ...columns, updated_at: laterThan("updated_at", deps.clock.now()) })
-    .where("store_id", "=", store_id)
-    .where("id", "=", id)
-    .execute();
-  const after = profileOf(await row.executeTakeFirstOrThrow());
+  const rows = await changeRow(trx, deps, "oidc_profiles", profile, columns);
+  const [before, after] = [profileOf(rows.before), profileOf(rows.after)];
   const secrets = [
     ...("sealed_client_secret" in columns ? ["client_secret"] : []),
     ...("sealed_client_secret_next" in columns ? ["client_secret_next"] : []),
@@ -128,7 +108,7 @@ async function changeProfile(
   const seen = { calls, clock: deps.clock };
   const changes = changesOf(shown(seen, before), shown(seen, after), secrets);
   if (changes)
-    await noteEvents(trx, deps, byOperator(store_id), [
+    await noteEvents(trx, deps, byOperator(profile.store_id), [
       { ...profileEvent(seen, "oidc_profile.updated", after), changes },
     ]);
 }
@@ -165,44 +145,23 @@ async function carrySettings(
 }
 
 async function carryRules(deps: Deps, replaced: Replaced, page: readonly Owned[]): Promise<number> {
-  const now = await readReplaced(replaced, "authentication_realms", RULES, idsOf(page));
-  const rows = await readRestored(deps.storage, "authentication_realms", RULES, idsOf(page));
-  let changed = 0;
-  for (const was of rows) {
-    const columns = differences<Pick<Tables["authentication_realms"], (typeof RULES)[number]>>(
-      was,
-      now.get(was.id),
-      RULES,
-    );
-    if (!columns) continue;
-    changed++;
-    await deps.storage.transact((trx) => changeRealm(trx, deps, was, columns));
-  }
-  return changed;
+  const changed = await listDifferent(deps.storage, replaced, "authentication_realms", RULES, page);
+  for (const realm of changed)
+    await deps.storage.transact((trx) => changeRealm(trx, deps, realm, realm.columns));
+  return changed.length;
 }
 
 async function changeRealm(
   trx: Trx,
   deps: Deps,
-  { id, store_id }: Owned,
+  realm: Owned,
   columns: Partial<Tables["authentication_realms"]>,
 ): Promise<void> {
-  const row = trx
-    .selectFrom("authentication_realms")
-    .selectAll()
-    .where("store_id", "=", store_id)
-    .where("id", "=", id);
-  const before = realmResource(realmOf(await row.executeTakeFirstOrThrow()));
-  await trx
-    .updateTable("authentication_realms")
-    .set({ ...columns, updated_at: laterThan("updated_at", deps.clock.now()) })
-    .where("store_id", "=", store_id)
-    .where("id", "=", id)
-    .execute();
-  const resource = realmResource(realmOf(await row.executeTakeFirstOrThrow()));
-  const changes = changesOf(before, resource);
+  const { before, after } = await changeRow(trx, deps, "authentication_realms", realm, columns);
+  const resource = realmResource(realmOf(after));
+  const changes = changesOf(realmResource(realmOf(before)), resource);
   if (changes)
-    await noteEvents(trx, deps, byOperator(store_id), [
-      { type: "authentication_realm.updated", subject: id, resource, changes },
+    await noteEvents(trx, deps, byOperator(realm.store_id), [
+      { type: "authentication_realm.updated", subject: realm.id, resource, changes },
     ]);
 }

@@ -1,7 +1,9 @@
 import type { EventType } from "../events/event.ts";
+import type { Clock } from "../lib/clock.ts";
 import { atMost } from "../storage/at-most.ts";
 import { isSound } from "../storage/engine.ts";
-import type { Database, Storage } from "../storage/storage.ts";
+import { laterThan } from "../storage/later-than.ts";
+import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 
 /**
@@ -106,6 +108,48 @@ const readSome = (
     .where("id", "in", ids)
     .orderBy("id")
     .execute() as Promise<Owned[]>;
+
+/** The rows of a page of which some of these columns differ in the replaced database, each with the values there. */
+export async function listDifferent<T extends Carried, C extends keyof Tables[T] & string>(
+  restored: Storage,
+  replaced: Replaced,
+  table: T,
+  columns: readonly C[],
+  page: readonly Owned[],
+): Promise<(Owned & { columns: Partial<Pick<Tables[T], C>> })[]> {
+  const now = await readReplaced(replaced, table, columns, idsOf(page));
+  const rows = await readRestored(restored, table, columns, idsOf(page));
+  return rows.flatMap((was) => {
+    const { id, store_id } = was;
+    const different = differences<Pick<Tables[T], C>>(was, now.get(id), columns);
+    return different ? [{ id, store_id, columns: different }] : [];
+  });
+}
+
+/** Sets columns of a row, and returns the row before and after. */
+export async function changeRow<T extends Carried>(
+  trx: Trx,
+  { clock }: { clock: Clock },
+  table: T,
+  { id, store_id }: Owned,
+  columns: Partial<Tables[T]>,
+): Promise<{ before: Tables[T]; after: Tables[T] }> {
+  const name = table as "customers";
+  const before = await trx
+    .selectFrom(name)
+    .selectAll()
+    .where("store_id", "=", store_id)
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  const after = await trx
+    .updateTable(name)
+    .set({ ...(columns as object), updated_at: laterThan("updated_at", clock.now()) })
+    .where("store_id", "=", store_id)
+    .where("id", "=", id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  return { before, after } as unknown as { before: Tables[T]; after: Tables[T] };
+}
 
 /** The columns of a row that differ in the replaced database, with their values there. */
 export function differences<R extends object>(

@@ -4,17 +4,17 @@ import { readHead } from "../events/head.ts";
 import { noteEvents } from "../events/note.ts";
 import { deleteIntegration } from "../integrations/administer.ts";
 import { type IntegrationRow, isEnabled } from "../integrations/integration.ts";
-import { shown } from "../integrations/resource.ts";
+import { integrationResource } from "../integrations/resource.ts";
 import type { Clock } from "../lib/clock.ts";
-import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import {
-  differences,
+  changeRow,
   idsOf,
+  listDifferent,
   listGone,
+  type Owned,
   pagesOf,
   type Replaced,
-  readReplaced,
   readRestored,
 } from "./replaced.ts";
 
@@ -30,7 +30,6 @@ const DECIDED = [
   "sealed_secret_key",
 ] as const;
 const SECRETS = { sealed_secret: "signing_secret", sealed_secret_key: "configuration.secret_key" } as const;
-type Decided = Pick<IntegrationRow, (typeof DECIDED)[number]>;
 
 /** Deleted webhooks are deleted again. The others get their last receiver, event types and state. */
 export async function carryWebhooks(deps: Deps, replaced: Replaced): Promise<{ webhooks: number }> {
@@ -38,14 +37,9 @@ export async function carryWebhooks(deps: Deps, replaced: Replaced): Promise<{ w
   for await (const page of pagesOf(deps.storage, "integrations")) {
     const gone = await listGone(replaced, "integrations", "integration.deleted", page);
     for (const { id, store_id } of gone) await deleteIntegration(deps, byOperator(store_id), id);
-    const now = await readReplaced(replaced, "integrations", DECIDED, idsOf(page));
-    const rows = await readRestored(deps.storage, "integrations", DECIDED, idsOf(page));
-    const changed = rows.flatMap((was) => {
-      const columns = differences<Decided>(was, now.get(was.id), DECIDED);
-      return columns ? [{ ...was, columns }] : [];
-    });
-    for (const { id, store_id, columns } of changed)
-      await deps.storage.transact((trx) => changeWebhook(trx, deps, { id, store_id }, columns));
+    const changed = await listDifferent(deps.storage, replaced, "integrations", DECIDED, page);
+    for (const webhook of changed)
+      await deps.storage.transact((trx) => changeWebhook(trx, deps, webhook, webhook.columns));
     webhooks += gone.length + changed.length;
   }
   return { webhooks };
@@ -72,32 +66,23 @@ export async function disableWebhooks(deps: Deps): Promise<number> {
 async function changeWebhook(
   trx: Trx,
   deps: Deps,
-  { id, store_id }: Pick<IntegrationRow, "id" | "store_id">,
-  columns: Partial<Decided>,
+  { id, store_id }: Owned,
+  columns: Partial<Pick<IntegrationRow, (typeof DECIDED)[number]>>,
 ): Promise<void> {
-  const rows = trx
-    .selectFrom("integrations")
-    .selectAll()
-    .where("store_id", "=", store_id)
-    .where("id", "=", id);
-  const before = await rows.executeTakeFirstOrThrow();
-  const now = deps.clock.now();
   const switched: Partial<IntegrationRow> =
     columns.enabled === 1
-      ? { due_at: now, sequence: (await readHead(trx, store_id)).last_sequence, failing_since: null }
+      ? {
+          due_at: deps.clock.now(),
+          sequence: (await readHead(trx, store_id)).last_sequence,
+          failing_since: null,
+        }
       : columns.enabled === 0
         ? { due_at: null }
         : {};
-  await trx
-    .updateTable("integrations")
-    .set({ ...columns, ...switched, updated_at: laterThan("updated_at", now) })
-    .where("store_id", "=", store_id)
-    .where("id", "=", id)
-    .execute();
-  const after = await rows.executeTakeFirstOrThrow();
+  const rows = await changeRow(trx, deps, "integrations", { id, store_id }, { ...columns, ...switched });
   const secrets = Object.entries(SECRETS).flatMap(([column, member]) => (column in columns ? [member] : []));
-  const resource = shown(deps, after);
-  const changes = changesOf(shown(deps, before), resource, secrets);
+  const resource = integrationResource(deps, rows.after);
+  const changes = changesOf(integrationResource(deps, rows.before), resource, secrets);
   if (changes)
     await noteEvents(trx, deps, byOperator(store_id), [
       { type: "integration.updated", subject: id, resource, changes },

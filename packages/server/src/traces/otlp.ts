@@ -18,12 +18,6 @@ export type OtlpSpan = {
 
 export type Attribute = { key: string; value: { stringValue: string } | { intValue: string } };
 
-type Exporter = {
-  add(spans: readonly OtlpSpan[]): void;
-  counts(): { sent: number; dropped: number };
-  stop(): Promise<void>;
-};
-
 const MAX_WAITING = 5000;
 const BATCH = 500;
 const EVERY_MS = 1000;
@@ -31,70 +25,109 @@ const MAX_PAUSE_MS = 30_000;
 const ANSWER_MS = 5000;
 const STOP_MS = 500;
 
-type Options = { url: string; resource: Attribute[]; everyMs?: number };
+type Options = { url: string; resource: Attribute[]; everyMs?: number | undefined };
 
 /**
  * Spans wait in memory and are sent once a second, one request at a time. When the collector does not answer, the
  * pauses between tries grow; spans beyond the buffer are dropped and counted. No request waits for any of this.
  */
-export function createExporter({ url, resource, everyMs = EVERY_MS }: Options): Exporter {
-  const target = new URL(url);
-  const isSecure = target.protocol === "https:";
-  const agent = isSecure
-    ? new HttpsAgent({ keepAlive: true, maxSockets: 1 })
-    : new HttpAgent({ keepAlive: true, maxSockets: 1 });
-  const waiting: OtlpSpan[] = [];
-  let sent = 0;
-  let dropped = 0;
-  let failures = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let underWay: { done: Promise<void>; request: ClientRequest } | undefined;
-  let isStopped = false;
+export class Exporter {
+  readonly #target: URL;
+  readonly #resource: Attribute[];
+  readonly #everyMs: number;
+  readonly #agent: InstanceType<typeof HttpAgent> | HttpsAgent;
+  readonly #waiting: OtlpSpan[] = [];
+  #sent = 0;
+  #dropped = 0;
+  #failures = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #underWay: { done: Promise<void>; request: ClientRequest } | undefined;
+  #isStopped = false;
 
-  function plan(ms: number): void {
-    if (isStopped || timer || underWay || waiting.length === 0) return;
-    timer = setTimeout(() => {
-      timer = undefined;
-      void sendOnce();
+  constructor({ url, resource, everyMs = EVERY_MS }: Options) {
+    this.#target = new URL(url);
+    this.#resource = resource;
+    this.#everyMs = everyMs;
+    const kept = { keepAlive: true, maxSockets: 1 };
+    this.#agent = this.#isSecure() ? new HttpsAgent(kept) : new HttpAgent(kept);
+  }
+
+  add(spans: readonly OtlpSpan[]): void {
+    if (this.#isStopped) this.#dropped += spans.length;
+    else this.#waiting.push(...this.#fitting(spans));
+    this.#plan(this.#pauseMs());
+  }
+
+  counts(): { sent: number; dropped: number } {
+    return { sent: this.#sent, dropped: this.#dropped };
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    const cut = setTimeout(() => this.#underWay?.request.destroy(), STOP_MS);
+    const endMs = performance.now() + STOP_MS;
+    await this.#underWay?.done;
+    while (this.#waiting.length > 0 && this.#failures === 0 && performance.now() < endMs)
+      await this.#sendOnce();
+    clearTimeout(cut);
+    this.#dropped += this.#waiting.splice(0).length;
+    this.#agent.destroy();
+  }
+
+  /** The spans for which the buffer has room. The others are counted as dropped. */
+  #fitting(spans: readonly OtlpSpan[]): OtlpSpan[] {
+    const room = Math.max(0, MAX_WAITING - this.#waiting.length);
+    this.#dropped += Math.max(0, spans.length - room);
+    return spans.slice(0, room);
+  }
+
+  #isSecure(): boolean {
+    return this.#target.protocol === "https:";
+  }
+
+  #pauseMs(): number {
+    return this.#failures === 0 ? this.#everyMs : Math.min(MAX_PAUSE_MS, this.#everyMs * 2 ** this.#failures);
+  }
+
+  #plan(ms: number): void {
+    if (this.#isStopped || this.#timer || this.#underWay || this.#waiting.length === 0) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      void this.#sendOnce();
     }, ms);
-    timer.unref();
+    this.#timer.unref();
   }
 
-  const pauseMs = () => (failures === 0 ? everyMs : Math.min(MAX_PAUSE_MS, everyMs * 2 ** failures));
-
-  async function sendOnce(): Promise<void> {
-    const batch = waiting.splice(0, BATCH);
-    const { request, answered } = post(batch);
+  async #sendOnce(): Promise<void> {
+    const batch = this.#waiting.splice(0, BATCH);
+    const { request, answered } = this.#post(batch);
     const done = answered.then((verdict) => {
-      if (verdict === "taken") sent += batch.length;
-      if (verdict === "refused") dropped += batch.length;
-      failures = verdict === "away" ? failures + 1 : 0;
-      if (verdict !== "away") return;
-      const room = Math.max(0, MAX_WAITING - waiting.length);
-      dropped += Math.max(0, batch.length - room);
-      waiting.unshift(...batch.slice(0, room));
+      if (verdict === "taken") this.#sent += batch.length;
+      if (verdict === "refused") this.#dropped += batch.length;
+      this.#failures = verdict === "away" ? this.#failures + 1 : 0;
+      if (verdict === "away") this.#waiting.unshift(...this.#fitting(batch));
     });
-    underWay = { done, request };
+    this.#underWay = { done, request };
     await done;
-    underWay = undefined;
+    this.#underWay = undefined;
     // Spans that arrived during the request are sent at once.
-    plan(failures === 0 && waiting.length >= BATCH ? 0 : pauseMs());
+    this.#plan(this.#failures === 0 && this.#waiting.length >= BATCH ? 0 : this.#pauseMs());
   }
 
-  function post(batch: OtlpSpan[]): { request: ClientRequest; answered: Promise<Verdict> } {
+  #post(spans: OtlpSpan[]): { request: ClientRequest; answered: Promise<SendResult> } {
+    const scopeSpans = [{ scope: { name: "latchkey" }, spans }];
     const body = JSON.stringify({
-      resourceSpans: [
-        { resource: { attributes: resource }, scopeSpans: [{ scope: { name: "latchkey" }, spans: batch }] },
-      ],
+      resourceSpans: [{ resource: { attributes: this.#resource }, scopeSpans }],
     });
     // Node's own client follows no redirect and uses no proxy, so an answer from elsewhere counts as a failure.
-    const request = (isSecure ? httpsRequest : httpRequest)(target, {
+    const request = (this.#isSecure() ? httpsRequest : httpRequest)(this.#target, {
       method: "POST",
-      agent,
+      agent: this.#agent,
       headers: { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) },
       signal: AbortSignal.timeout(ANSWER_MS),
     });
-    const answered = new Promise<Verdict>((resolve) => {
+    const answered = new Promise<SendResult>((resolve) => {
       request.once("response", (answer: IncomingMessage) => {
         answer.resume();
         answer.on("error", () => resolve("away"));
@@ -105,33 +138,12 @@ export function createExporter({ url, resource, everyMs = EVERY_MS }: Options): 
     request.end(body);
     return { request, answered };
   }
-
-  return {
-    add(spans) {
-      const room = isStopped ? 0 : Math.max(0, MAX_WAITING - waiting.length);
-      dropped += Math.max(0, spans.length - room);
-      waiting.push(...spans.slice(0, room));
-      plan(pauseMs());
-    },
-    counts: () => ({ sent, dropped }),
-    async stop() {
-      isStopped = true;
-      clearTimeout(timer);
-      const cut = setTimeout(() => underWay?.request.destroy(), STOP_MS);
-      const endMs = performance.now() + STOP_MS;
-      await underWay?.done;
-      while (waiting.length > 0 && failures === 0 && performance.now() < endMs) await sendOnce();
-      clearTimeout(cut);
-      dropped += waiting.splice(0).length;
-      agent.destroy();
-    },
-  };
 }
 
-type Verdict = "taken" | "refused" | "away";
+type SendResult = "taken" | "refused" | "away";
 
 /** The four statuses that OTLP/HTTP allows to retry. No other failure is retried. */
-function verdictOf(status: number): Verdict {
+function verdictOf(status: number): SendResult {
   if (status >= 200 && status < 300) return "taken";
   return [429, 502, 503, 504].includes(status) ? "away" : "refused";
 }

@@ -6,24 +6,24 @@ import type { SignOnPart, Traces } from "../contract/traces.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { type Bucket, draw, fullBucket } from "../rate-limit/bucket.ts";
-import { type Attribute, createExporter, type OtlpSpan } from "./otlp.ts";
+import { type Attribute, Exporter, type OtlpSpan } from "./otlp.ts";
 import { type Parent, readTraceparent } from "./traceparent.ts";
 
-type Span = {
+type TraceSpan = {
   spanId: string;
   name: string;
   kind: number;
   startMs: number;
   endMs: number;
-  parent: Span | undefined;
+  parent: TraceSpan | undefined;
   isFailed: boolean;
   attributes: Attribute[];
 };
 
 /** The trace of one request: its span first, then its steps. */
 type Request = {
-  span: Span;
-  steps: Span[];
+  span: TraceSpan;
+  steps: TraceSpan[];
   part: SignOnPart | undefined;
   attemptId: string | undefined;
   caller: Parent | undefined;
@@ -52,16 +52,8 @@ const isUntraced = (route: string): boolean => route.startsWith("/health/") || r
 type Options = { clock: Clock; url: string; version: string; everyMs?: number };
 
 export function createTraces({ clock, url, version, everyMs }: Options): Traces {
-  const current = new AsyncLocalStorage<{ request: Request; span: Span }>();
-  const exporter = createExporter({
-    url,
-    resource: [
-      text("service.name", "latchkey"),
-      text("service.version", version),
-      text("service.instance.id", newId()),
-    ],
-    ...(everyMs !== undefined && { everyMs }),
-  });
+  const current = new AsyncLocalStorage<{ request: Request; span: TraceSpan }>();
+  const exporter = new Exporter({ url, resource: resourceOf(version), everyMs });
   const bucketOf = (rate: number) => fullBucket(rate, 2 * rate, clock.monotonicMs());
   const buckets = {
     authorize: bucketOf(RATES.authorize),
@@ -69,25 +61,16 @@ export function createTraces({ clock, url, version, everyMs }: Options): Traces 
     other: bucketOf(RATES.other),
   };
 
-  function open(name: string, kind: number, parent?: Span): Span {
+  const open = (name: string, kind: number, parent?: TraceSpan): TraceSpan => {
     const startMs = clock.monotonicMs();
-    return {
-      spanId: newSpanId(),
-      name,
-      kind,
-      startMs,
-      endMs: startMs,
-      parent,
-      isFailed: false,
-      attributes: [],
-    };
-  }
-
+    const spanId = newSpanId();
+    return { spanId, name, kind, startMs, endMs: startMs, parent, isFailed: false, attributes: [] };
+  };
   const isDrawn = (bucket: Bucket) => draw(bucket, clock.monotonicMs());
   // A caller that declines tracing gets none. A caller that asks for it counts against the limit like every other.
   const isOther = (caller: Parent | undefined) => (caller?.isSampled ?? true) && isDrawn(buckets.other);
 
-  function addStep({ request }: { request: Request }, span: Span): void {
+  function addStep({ request }: { request: Request }, span: TraceSpan): void {
     if (request.steps.length < MAX_STEPS) request.steps.push(span);
   }
 
@@ -100,17 +83,10 @@ export function createTraces({ clock, url, version, everyMs }: Options): Traces 
       const span = open(`${asked.method} ${asked.route}`, SERVER);
       const request: Request = { span, steps: [], part: undefined, attemptId: undefined, caller };
       const result = await current.run({ request, span }, work);
-      const { status, storeId, reason } = answered();
+      const answer = answered();
       span.endMs = clock.monotonicMs();
-      span.isFailed = status >= 500 || (request.part !== undefined && reason !== undefined);
-      span.attributes.push(
-        text("http.request.method", asked.method),
-        text("http.route", asked.route),
-        { key: "http.response.status_code", value: { intValue: String(status) } },
-        text("latchkey.request_id", asked.requestId),
-        ...(storeId === undefined ? [] : [text("latchkey.store_id", storeId)]),
-        ...(reason === undefined ? [] : [text("latchkey.reason", reason)]),
-      );
+      span.isFailed = answer.status >= 500 || (request.part !== undefined && answer.reason !== undefined);
+      span.attributes.push(...attributesOf(asked, answer));
       const { part } = request;
       const isKept = part ? isDrawn(bucketFor(buckets, part)) : !mayJoin || isOther(caller);
       if (isKept) exporter.add(toOtlp(request, clock.now() - clock.monotonicMs()));
@@ -144,12 +120,32 @@ export function createTraces({ clock, url, version, everyMs }: Options): Traces 
       const span = open(name, CLIENT, here.span);
       addStep(here, { ...span, startMs: span.endMs - elapsedMs, isFailed });
     },
-    counts: exporter.counts,
-    stop: exporter.stop,
+    counts: () => exporter.counts(),
+    stop: () => exporter.stop(),
   };
 }
 
 const text = (key: string, stringValue: string): Attribute => ({ key, value: { stringValue } });
+
+const resourceOf = (version: string): Attribute[] => [
+  text("service.name", "latchkey"),
+  text("service.version", version),
+  text("service.instance.id", newId()),
+];
+
+type Traced = Parameters<Traces["request"]>;
+
+const attributesOf = (
+  { method, route, requestId }: Traced[0],
+  { status, storeId, reason }: ReturnType<Traced[2]>,
+): Attribute[] => [
+  text("http.request.method", method),
+  text("http.route", route),
+  { key: "http.response.status_code", value: { intValue: String(status) } },
+  text("latchkey.request_id", requestId),
+  ...(storeId === undefined ? [] : [text("latchkey.store_id", storeId)]),
+  ...(reason === undefined ? [] : [text("latchkey.reason", reason)]),
+];
 
 const newSpanId = (): string => randomBytes(8).toString("hex");
 
@@ -169,7 +165,7 @@ function toOtlp({ span, steps, part, attemptId, caller }: Request, offsetMs: num
   const isOfSignOn = part !== undefined && attemptId !== undefined;
   const traceId = isOfSignOn ? traceIdOf(attemptId) : (caller?.traceId ?? randomBytes(16).toString("hex"));
   const first = isOfSignOn && !isFirst(part) ? firstSpanIdOf(attemptId) : undefined;
-  const parentOf = (of: Span) => of.parent?.spanId ?? (isOfSignOn ? first : caller?.spanId);
+  const parentOf = (of: TraceSpan) => of.parent?.spanId ?? (isOfSignOn ? first : caller?.spanId);
   return [span, ...steps].map((one): OtlpSpan => {
     const parentSpanId = parentOf(one);
     return {

@@ -70,7 +70,7 @@ describe.each(engines)("a restore on $name", (engine) => {
     if (!carried) throw new Error("nothing was carried over");
     expect(carried.unread).toEqual([]);
     expect(await carryOver(deps, f.latchkey.storage)).toMatchObject({
-      customers: 0,
+      deleted_customers: 0,
       webhooks: 0,
       addresses: 0,
     });
@@ -115,7 +115,7 @@ describe.each(engines)("a restore on $name", (engine) => {
     await f.store.call(eraseCustomer, { ids: { id } });
     await f.store.call(eraseCustomer, { ids: { id: shopper } });
     await f.store.call(eraseMember, { ids: { id: member } });
-    expect(await restore()).toMatchObject({ erased: 3, customers: 0 });
+    expect(await restore()).toMatchObject({ erased: 3, deleted_customers: 0 });
     expect(await signIn("byron@ockham.example", "password of before")).toBe(400);
     await restored?.app.tidy();
     await backup.storage.forgetOverwritten();
@@ -141,7 +141,7 @@ describe.each(engines)("a restore on $name", (engine) => {
     await change(one, { email: "free@shop.example" });
     await change(other, { email: "one@shop.example" });
     await change(one, { email: "other@shop.example", email_verified: true });
-    expect(await restore()).toMatchObject({ customers: 1, passwords: 1, addresses: 2 });
+    expect(await restore()).toMatchObject({ deleted_customers: 1, passwords: 1, addresses: 2 });
     expect(await signIn("gone@shop.example", "password of before")).toBe(400);
     expect(await signIn("changed@shop.example", "password of before")).toBe(400);
     expect(await signIn("changed@shop.example", "password of now")).toBe(200);
@@ -272,7 +272,7 @@ describe.each(engines)("a restore on $name", (engine) => {
         .execute();
     await makeBackup();
     await f.latchkey.storage.db.deleteFrom("customers").where("email", "like", "many%").execute();
-    expect(await restore()).toMatchObject({ customers: 450 });
+    expect(await restore()).toMatchObject({ deleted_customers: 450 });
     expect(await rows(backup.storage, "customers")).toHaveLength(5);
   });
 
@@ -284,7 +284,7 @@ describe.each(engines)("a restore on $name", (engine) => {
       .alterTable("authentication_realms")
       .dropColumn("profile_updates")
       .execute();
-    expect(await restore()).toMatchObject({ customers: 1 });
+    expect(await restore()).toMatchObject({ deleted_customers: 1 });
   });
 
   test("without the replaced database, disables webhooks until each is enabled", async () => {
@@ -346,7 +346,7 @@ describe("a restore from a damaged SQLite", () => {
     damage(file, isReadable);
     const damaged = await connectStorage(`sqlite:${file}`);
     const carried = await carryOver({ storage: backup.storage, clock: latchkey.clock }, damaged);
-    expect(carried).toMatchObject({ customers: isReadable ? 1 : 0, unread });
+    expect(carried).toMatchObject({ deleted_customers: isReadable ? 1 : 0, unread });
     const left = await backup.storage.db.selectFrom("customers").select("id").orderBy("id").execute();
     expect(left.map(({ id }) => id)).toEqual(isReadable ? [stays] : [gone, stays].sort());
     await damaged.close();

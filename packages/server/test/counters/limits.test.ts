@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openValkey, type Valkey } from "../../src/counters/valkey.ts";
 import { capacityOf } from "../../src/rate-limit/fair-share.ts";
-import type { Decision, Limiter } from "../../src/rate-limit/limiter.ts";
+import type { Limiter, LimiterDecision } from "../../src/rate-limit/limiter.ts";
 import { createSharedLimiter } from "../../src/rate-limit/shared-limiter.ts";
 import { createUseLog } from "../../src/rate-limit/use-log.ts";
 import { handClock } from "../support/clock.ts";
@@ -55,7 +55,7 @@ async function startTwo(answerWithinMs: number): Promise<[Instance, Instance]> {
   return two;
 }
 
-const take = async ({ limiter }: Instance, keyId = "flood"): Promise<Decision> =>
+const take = async ({ limiter }: Instance, keyId = "flood"): Promise<LimiterDecision> =>
   limiter.take({
     storeId: "store",
     keyId,

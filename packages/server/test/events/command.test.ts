@@ -136,7 +136,7 @@ test("verify: a file that is no key set is refused with an explanation, and so i
     expect(stderr).not.toContain("    at ");
   }
   const alone = await verify("--keys", keys);
-  expect([alone.code, alone.stderr]).toEqual([2, expect.stringContaining("say both")]);
+  expect([alone.code, alone.stderr]).toEqual([2, expect.stringContaining("give both")]);
 });
 
 test("tail: one line an event, in words or as JSON", async () => {

@@ -17,6 +17,9 @@ import { engines, type TestDatabase } from "../support/engines.ts";
 import { readLog, typesOf } from "../support/log.ts";
 import { watchStatements } from "../support/statements.ts";
 
+const publicUrl = "https://keys.example";
+const readerOf = (storeId: string) => ({ storeId, role: "administrator" as const });
+
 describe.each(engines)("the list of events on $name", (engine) => {
   let database: TestDatabase;
   let latchkey: TestApp;
@@ -154,9 +157,9 @@ describe.each(engines)("the list of events on $name", (engine) => {
     const storage = seeing((rows) => {
       read += rows.filter((row) => "data" in row).length;
     });
-    const asked = { types: [...EVENT_TYPES], limit: 3 };
-    const { rows } = await readEvents({ storage }, store.store.id, asked);
-    expect(rows.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
+    const asked = { types: [...EVENT_TYPES], "page[limit]": 3 };
+    const { data } = await readEvents({ storage, publicUrl }, readerOf(store.store.id), asked);
+    expect(data.map(({ sequence }) => sequence)).toEqual(["1", "2", "3"]);
     expect(read).toBe(4);
   });
 
@@ -175,9 +178,10 @@ describe.each(engines)("the list of events on $name", (engine) => {
       const old = storage.db.deleteFrom("events").where("store_id", "=", other.id);
       await old.where("sequence", "<=", 4).execute();
     });
-    const asked = { types: ["store.updated", "application_key.created"], limit: 2 };
-    const { rows, next } = await readEvents({ storage: losing }, other.id, asked);
-    expect([isTaken, rows.map(({ sequence }) => sequence), next]).toEqual([true, [5, 6], 6]);
+    const asked = { types: ["store.updated", "application_key.created"], "page[limit]": 2 };
+    const { data, links } = await readEvents({ storage: losing, publicUrl }, readerOf(other.id), asked);
+    expect([isTaken, data.map(({ sequence }) => sequence)]).toEqual([true, ["5", "6"]]);
+    expect(links.next).toContain("?after=6&");
   });
 
   test("filter by subject and by actor", async () => {
@@ -239,13 +243,13 @@ describe.each(engines)("the list of events on $name", (engine) => {
     await storage.transact((trx) => noteEvents(trx, { clock }, byService(other.store.id), many));
     await latchkey.app.tidy();
     let statements = 0;
-    const watched = { storage: watchStatements(storage, () => void statements++) };
+    const watched = { storage: watchStatements(storage, () => void statements++), publicUrl };
     const asked = {
       types: ["store.updated", "customer.*"],
-      conditions: [{ field: "time", operator: "lt", value: 0 }] as const,
-      limit: 1,
+      filter: [{ field: "time", operator: "lt", value: 0 } as const],
+      "page[limit]": 1,
     };
-    expect((await readEvents(watched, other.store.id, asked)).rows).toEqual([]);
+    expect((await readEvents(watched, readerOf(other.store.id), asked)).data).toEqual([]);
     // Two statements for a hundred events: their numbers, and their rows.
     expect(statements).toBeLessThan(30);
   });

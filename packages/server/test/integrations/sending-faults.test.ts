@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createSequencer } from "../../src/events/sequencer.ts";
-import { createDeliverer } from "../../src/integrations/deliverer.ts";
+import { Deliverer } from "../../src/integrations/deliverer.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
@@ -68,7 +68,7 @@ test("a sending turn that an internal error ends starts again at the next look, 
   const write = () => {
     if (++interrupted === 3) void deliverer.stop();
   };
-  const deliverer = createDeliverer({
+  const deliverer = new Deliverer({
     storage,
     clock,
     keyring,
@@ -79,7 +79,12 @@ test("a sending turn that an internal error ends starts again at the next look, 
   });
   await hooks.integrate();
   await hooks.customer();
-  await createSequencer({ storage, clock, publicUrl: PUBLIC_URL, mark: deliverer.mark }).run();
+  await createSequencer({
+    storage,
+    clock,
+    publicUrl: PUBLIC_URL,
+    mark: deliverer.mark.bind(deliverer),
+  }).run();
   deliverer.start();
   await deliverer.look();
   await deliverer.idle();

@@ -81,7 +81,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
     const { data } = (await f.redeem(await f.signOn())).body;
     const unredeemed = await f.signOn();
     const ended = await end();
-    expect(ended).toMatchObject({ stores: 1, customerTokens: 1, signOns: 2 });
+    expect(ended).toMatchObject({ stores: 1, customer_tokens: 1, sign_ons: 2 });
     const token = await getToken(f.latchkey.app, f.store, "implicit");
     const headers = { "x-customer-token": data.token };
     const asAda = { token, ids: { id: data.customer_id }, headers };
@@ -108,7 +108,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
     const round = async () => {
       await f.redeem(await f.signOn(), {}, { token });
       const [before] = await kids();
-      expect((await end()).signingKeys).toBe(2);
+      expect((await end()).signing_keys).toBe(2);
       token = await getToken(f.latchkey.app, f.store, "implicit");
       return until(async () => !(await kids()).includes(before));
     };
@@ -134,7 +134,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
       f.store.key.id,
     );
     expect((await secretOf(f.store.key.clientSecret)).status).toBe(200);
-    expect((await end()).secrets).toBe(1);
+    expect((await end()).rotated_secrets).toBe(1);
     expect((await secretOf(f.store.key.clientSecret)).code).toBe("secret_rotated");
     expect((await secretOf(rotated.client_secret)).status).toBe(200);
   });
@@ -195,14 +195,14 @@ describe.each(engines)("after a restore on $name", (engine) => {
     const NOTHING = {
       stores: 0,
       erased: 0,
-      deletedKeys: 0,
-      rotatedKeys: 0,
-      members: 0,
+      deleted_keys: 0,
+      rotated_keys: 0,
+      removed_members: 0,
       roles: 0,
       profiles: 0,
       realms: 0,
       webhooks: 0,
-      customers: 0,
+      deleted_customers: 0,
       passwords: 0,
       addresses: 0,
       identities: 0,
@@ -220,16 +220,16 @@ describe.each(engines)("after a restore on $name", (engine) => {
       );
       expect(await secrets(restored)).not.toEqual(await secrets(operator));
       const carried = await carry();
-      expect(carried).toEqual({ ...NOTHING, rotatedKeys: 1 });
+      expect(carried).toEqual({ ...NOTHING, rotated_keys: 1 });
       expect(await secrets(restored)).toEqual(await secrets(operator));
-      expect(await carry()).toEqual({ ...carried, rotatedKeys: 0 });
+      expect(await carry()).toEqual({ ...carried, rotated_keys: 0 });
     });
 
     test("keys that were deleted since stay deleted, with their secrets", async () => {
       const { clock } = f.latchkey;
       await deleteApplicationKey({ storage: operator, clock }, byOperator(f.store.store.id), f.store.key.id);
       const carried = await carry();
-      expect(carried).toEqual({ ...NOTHING, deletedKeys: 1 });
+      expect(carried).toEqual({ ...NOTHING, deleted_keys: 1 });
       expect(await secrets(restored)).toEqual([]);
     });
 
@@ -262,7 +262,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
       await updateApplicationKey(deps, by, f.store.key.id, { name: "First key", role: "support" });
       const binding = { profile_id: f.profileId, issuer: "i", subject: "s" };
       await operator.db.updateTable("members").set(binding).where("id", "=", bound.id).execute();
-      expect(await carry()).toEqual({ ...NOTHING, members: 1, roles: 2 });
+      expect(await carry()).toEqual({ ...NOTHING, removed_members: 1, roles: 2 });
       const stateOf = ({ db }: Storage) =>
         db.selectFrom("members").select(["id", "role", "subject"]).orderBy("id").execute();
       expect(await stateOf(restored)).toEqual(await stateOf(operator));

@@ -115,6 +115,6 @@ describe.each(engines)("signing keys that are replaced at once on $name", (engin
     const { stderr } = await latchkey(["rotate-keys", "--signing", "--now"], env);
     await holder.end();
     expect(stderr).toContain("It ends all live customer tokens of all stores");
-    expect(stderr).toContain("say --yes if you mean it");
+    expect(stderr).toContain("add --yes to do it without being asked");
   });
 });

@@ -6,7 +6,7 @@ import { redeliver } from "../../src/contract/deliveries.ts";
 import { updateIntegration } from "../../src/contract/integrations.ts";
 import { forgetOldEvents } from "../../src/events/forget.ts";
 import { createSequencer } from "../../src/events/sequencer.ts";
-import type { Attempt } from "../../src/integrations/attempt.ts";
+import type { DeliveryAttempt } from "../../src/integrations/attempt.ts";
 import type { Deliverer } from "../../src/integrations/deliverer.ts";
 import { markStores } from "../../src/integrations/due.ts";
 import { fanOut } from "../../src/integrations/fan-out.ts";
@@ -87,7 +87,9 @@ describe.each(engines)("on $name", (engine) => {
     const rows = () =>
       storage.db.selectFrom("integration_deliveries").selectAll().orderBy("sequence").execute();
     const answers = async () =>
-      (await rows()).map(({ attempts }) => (JSON.parse(attempts) as Attempt[]).map(({ answer }) => answer));
+      (await rows()).map(({ attempts }) =>
+        (JSON.parse(attempts) as DeliveryAttempt[]).map(({ answer }) => answer),
+      );
     const [ofAda] = await rows();
     hold = true;
     await hooks.store.call(redeliver, { ids: { id, delivery: String(ofAda?.id) } });

@@ -18,16 +18,20 @@ import {
 export const memberCommands: Command[] = [
   command({
     name: "member add",
-    does: "Invites somebody, who then signs in at the console through an identity provider of the store.",
+    does: "Invites a member, who then signs in at the console through an identity provider of the store.",
     options: {
       ...OF_STORE,
-      email: { value: "<address>", says: "which the provider must call verified", required: true },
+      email: {
+        value: "<address>",
+        says: "the provider must report this address as verified",
+        required: true,
+      },
       role: { value: "<role>", says: "viewer, support or administrator", required: true },
       name: NAME,
       ...jsonOption('{"member": {…}, "realm": {"id"}}'),
     },
     notes:
-      "viewer reads; support also ends sessions and examines providers; administrator does everything. The first member makes the\nstore's realm for members. LATCHKEY_PUBLIC_URL says where the console is.",
+      "A viewer reads; support also ends sessions and examines providers; an administrator does everything. The first invitation\ncreates the store's realm for members. LATCHKEY_PUBLIC_URL is the address of the console.",
     load: async () => (await import("../operator/member.ts")).add,
   }),
   command({
@@ -38,7 +42,7 @@ export const memberCommands: Command[] = [
   }),
   commandOn({
     name: "member show",
-    does: "Shows a member: role, and when they last signed in.",
+    does: "Shows a member: the role, and the time of the last sign-in.",
     argument: { value: "<member>", says: "the member's id" },
     options: { ...FROM_STORE, ...jsonOption('{"member": {…}}') },
     load: async () => (await import("../operator/member.ts")).show,
@@ -59,14 +63,15 @@ export const memberCommands: Command[] = [
 export const integrationCommands: Command[] = [
   command({
     name: "integration enable",
-    does: "Enables a webhook, as those that came back with a backup.",
+    does: "Enables a webhook, for example after a restore has disabled it.",
     options: {
       ...FROM_STORE,
       id: { value: "<webhook>", says: "the webhook's id", required: true },
       ...jsonOption('{"integration": {…}}'),
     },
-    notes: `After a restore that could not read the database of before, nothing tells whether a webhook was deleted since, or its secret
-stolen. Look at where it sends, then enable it. It goes on with what happens from then on, and with what it had not delivered.`,
+    notes: `A restore that could not read the replaced database cannot know whether a webhook was deleted after the backup, or its secret
+stolen, so it disables all webhooks. Check the webhook's address, then enable it. It sends the events from then on, and the
+messages that it had not delivered.`,
     load: async () => (await import("../operator/integration.ts")).enable,
   }),
 ];
@@ -91,14 +96,14 @@ export const realmCommands: Command[] = [
   }),
   commandOn({
     name: "realm allow",
-    does: "Lets a storefront sign on from an address: adds it to a realm's redirect URIs. The others stay.",
+    does: "Allows a storefront's address: adds it to the redirect URIs of a realm. The other URIs stay.",
     argument: {
       value: "<uri>",
-      says: "where the shopper comes back to, to the letter, such as https://shop.example/signed-in",
+      says: "the exact address to which the shopper returns, such as https://shop.example/signed-in",
     },
     options: {
       ...FROM_STORE,
-      realm: { value: "<realm>", says: "the realm's id; unless given, the one that customers sign in to" },
+      realm: { value: "<realm>", says: "the realm's id; without it, the realm that customers sign in to" },
       ...jsonOption('{"authentication_realm": {…}}'),
     },
     load: async () => (await import("../operator/realm.ts")).allow,
@@ -111,7 +116,7 @@ export const profileCommands: Command[] = [
     does: "Shows the identity providers of a realm, oldest first.",
     options: {
       ...FROM_STORE,
-      realm: { value: "<realm>", says: "the realm's id; unless given, the one that customers sign in to" },
+      realm: { value: "<realm>", says: "the realm's id; without it, the realm that customers sign in to" },
       ...PAGE_OPTIONS,
       ...jsonOption('{"oidc_profiles": […], "next": cursor or null}'),
     },
@@ -119,11 +124,11 @@ export const profileCommands: Command[] = [
   }),
   commandOn({
     name: "profile show",
-    does: "Shows an identity provider as a store has configured it, with the addresses to register there.",
+    does: "Shows an identity provider as the store has configured it, with the addresses to register at the provider.",
     argument: { value: "<profile>", says: "the profile's id" },
     options: { ...FROM_STORE, ...jsonOption('{"oidc_profile": {…}}') },
     notes:
-      "Whether it is up is not shown: the running instances know that (/v2/authentication-realms/…, /metrics). Client secrets\nare never shown. Addresses begin with LATCHKEY_PUBLIC_URL.",
+      "The running instances know whether the provider is up (/v2/authentication-realms/…, /metrics); this command does not.\nClient secrets are never shown. Addresses begin with LATCHKEY_PUBLIC_URL.",
     load: async () => (await import("../operator/profile.ts")).show,
   }),
 ];
@@ -138,10 +143,10 @@ export const signOnCommands: Command[] = [
         value: "<outcome>",
         says: "code_issued, exchanged, failed, expired, tested or logout_refused",
       },
-      reason: { value: "<reason>", says: "why it failed, as in docs/errors.md" },
+      reason: { value: "<reason>", says: "why the sign-on failed, a code from docs/errors.md" },
       profile: { value: "<profile>", says: "the id of an identity provider's profile" },
       customer: { value: "<customer>", says: "the id of a customer" },
-      since: { value: "<time>", says: "begun at this time or later, e.g. 2026-11-16T09:00:00Z" },
+      since: { value: "<time>", says: "started at this time or later, such as 2026-11-16T09:00:00Z" },
       ...PAGE_OPTIONS,
       ...jsonOption('{"sign_ons": […], "next": cursor or null}'),
     },
@@ -149,14 +154,14 @@ export const signOnCommands: Command[] = [
   }),
   commandOn({
     name: "sign-on show",
-    does: "Shows what became of a sign-on: each check, how long each step took, why it failed and what to do.",
+    does: "Shows a sign-on: each check, the duration of each step, why it failed and what to do.",
     argument: {
       value: "<reference>",
-      says: "what the shopper reads out, in any spelling (7k2p m0xn), or the record's id",
+      says: "the reference that the shopper reads out, in any spelling (7k2p m0xn), or the record's id",
       isReadOut: true,
     },
     options: {
-      store: { value: "<store>", says: "the store's id; unless given, all stores are looked in" },
+      store: { value: "<store>", says: "the store's id; without it, the command looks in all stores" },
       ...jsonOption('{"sign_on": {…}, "store": {"id", "name"}}'),
     },
     load: async () => (await import("../operator/sign-on.ts")).show,

@@ -13,7 +13,7 @@ import {
 /** Commands for stores and application keys. They run beside a service, which applies a change within a second. */
 
 const RATE = { value: "<n>", says: "requests per second that all its keys share" } as const;
-const MAX_RATE = { value: "<n>", says: "how far its administrators may raise that themselves" } as const;
+const MAX_RATE = { value: "<n>", says: "the highest limit that the store's administrators may set" } as const;
 const SIGN_UPS = {
   "sign-ups-per-network": {
     value: "<n>",
@@ -30,7 +30,7 @@ const ROLE = {
 } as const;
 const OPENID_CLIENT = {
   value: "<kind>",
-  says: "what the key owes as a client of the store's realms: pkce, or standard: PKCE or a nonce",
+  says: "what the realms require of this client: pkce, or standard (PKCE or a nonce)",
 } as const;
 const RESERVE = { value: "<n>", says: "requests per second that this key is never refused" } as const;
 const STORE_ID = { value: "<store>", says: "the store's id", required: true } as const;
@@ -39,11 +39,11 @@ const KEY_ID = { value: "<key>", says: "the key's id", required: true } as const
 export const storeCommands: Command[] = [
   command({
     name: "store create",
-    does: "Makes a store with its first application key, whose secret is shown once.",
+    does: "Creates a store with its first application key. Shows the key's secret once.",
     options: {
       name: { ...NAME, required: true },
       "rate-limit": { ...RATE, default: "100" },
-      "max-rate-limit": { ...MAX_RATE, says: `${MAX_RATE.says}; unless given, not at all` },
+      "max-rate-limit": { ...MAX_RATE, says: `${MAX_RATE.says}; without it, they cannot raise the limit` },
       ...SIGN_UPS,
       ...jsonOption('{"store": {…}, "application_key": {…, "client_secret"}}'),
     },
@@ -51,7 +51,7 @@ export const storeCommands: Command[] = [
   }),
   command({
     name: "store list",
-    does: "Shows stores, oldest first, also those that are being deleted.",
+    does: "Shows stores, oldest first, including stores that are being deleted.",
     options: { ...PAGE_OPTIONS, ...jsonOption('{"stores": […], "next": cursor or null}') },
     load: async () => (await import("../operator/store.ts")).list,
   }),
@@ -64,7 +64,7 @@ export const storeCommands: Command[] = [
   }),
   command({
     name: "store update",
-    does: "Changes a store's name or limits. What is not named stays.",
+    does: "Changes a store's name or limits. Options that are not given stay.",
     options: {
       id: STORE_ID,
       name: NAME,
@@ -74,7 +74,7 @@ export const storeCommands: Command[] = [
       ...jsonOption('{"store": {…}}'),
     },
     notes:
-      "A --rate-limit above --max-rate-limit raises that with it. To lower --max-rate-limit below the limit, lower both at once.",
+      "A --rate-limit above the store's --max-rate-limit raises both. To lower --max-rate-limit below the limit, lower both at once.",
     load: async () => (await import("../operator/store.ts")).update,
   }),
   command({
@@ -82,7 +82,7 @@ export const storeCommands: Command[] = [
     does: "Deletes a store with everything in it, for good.",
     options: { id: STORE_ID, ...YES_OPTION, ...jsonOption('{"deleted": id, "rows": n}') },
     notes:
-      "Its tokens and keys are dead at once; then its rows go in batches, while the service runs. It may be interrupted: the\nsame command goes on.",
+      "Ends the store's tokens and keys at once, then deletes its rows in batches, while the service runs. If the command is\ninterrupted, run it again: it continues.",
     load: async () => (await import("../operator/store.ts")).remove,
   }),
 ];
@@ -90,7 +90,7 @@ export const storeCommands: Command[] = [
 export const keyCommands: Command[] = [
   command({
     name: "key create",
-    does: "Makes an application key, whose secret is shown once.",
+    does: "Creates an application key. Shows its secret once.",
     options: {
       ...OF_STORE,
       name: { ...NAME, required: true },
@@ -120,7 +120,7 @@ export const keyCommands: Command[] = [
   }),
   command({
     name: "key update",
-    does: "Changes a key's name, reservation, role or kind of OpenID client. What is not named stays.",
+    does: "Changes a key's name, reservation, role or kind of OpenID client. Options that are not given stay.",
     options: {
       ...OF_STORE,
       id: KEY_ID,
@@ -134,13 +134,13 @@ export const keyCommands: Command[] = [
   }),
   command({
     name: "key rotate",
-    does: "Gives a key a new secret, which is shown once.",
+    does: "Gives a key a new secret, and shows it once.",
     options: {
       ...OF_STORE,
       id: KEY_ID,
       "grace-seconds": {
         value: "<seconds>",
-        says: "how long the older secrets go on working",
+        says: "how long the older secrets stay valid",
         default: "86400",
       },
       ...jsonOption('{"application_key": {…, "client_secret"}}'),
@@ -149,7 +149,7 @@ export const keyCommands: Command[] = [
   }),
   command({
     name: "key delete",
-    does: "Deletes a key for good: its secrets and access tokens are dead within a second.",
+    does: "Deletes a key for good: its secrets and access tokens end within a second.",
     options: { ...OF_STORE, id: KEY_ID, ...YES_OPTION, ...jsonOption('{"deleted": id}') },
     load: async () => (await import("../operator/key.ts")).remove,
   }),

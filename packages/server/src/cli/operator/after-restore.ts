@@ -4,7 +4,7 @@ import { readDatabaseUrl, readDatabaseUrlOf } from "../../config.ts";
 import { byOperator } from "../../events/event.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { operatorFault, usageFault } from "../../lib/operator-fault.ts";
-import { type Ended, endWhatCameBack } from "../../restore/after-restore.ts";
+import { type EndedRights, endWhatCameBack } from "../../restore/after-restore.ts";
 import { type CarriedOver, carryOver } from "../../restore/carry-over.ts";
 import { hasTables } from "../../storage/migrate.ts";
 import {
@@ -20,18 +20,17 @@ import { ifGiven } from "../options.ts";
 import { createProgress } from "../progress.ts";
 import { formatTable } from "../table.ts";
 import { confirm } from "./confirm.ts";
-import {
-  carriedAsJson,
-  describeCarried,
-  describeMayBeBack,
-  findWhatMayBeBack,
-  mayBeBackAsJson,
-} from "./restored.ts";
+import { describeCarried, describeMayBeBack, findWhatMayBeBack, mayBeBackAsJson } from "./restored.ts";
 import { type CommandDeps, withStorage } from "./with-storage.ts";
 
-type Given = { replaced: string | undefined; "rotate-secrets": boolean; yes: boolean; json: boolean };
+type AfterRestoreOptions = {
+  replaced: string | undefined;
+  "rotate-secrets": boolean;
+  yes: boolean;
+  json: boolean;
+};
 
-export async function afterRestore(given: Given): Promise<void> {
+export async function afterRestore(given: AfterRestoreOptions): Promise<void> {
   const replaced = ifGiven(given.replaced, (url) => readDatabaseUrlOf("--replaced", url));
   if (replaced !== undefined && isSameDatabase(replaced, readDatabaseUrl(process.env)))
     throw usageFault(ITSELF);
@@ -53,7 +52,7 @@ export async function afterRestore(given: Given): Promise<void> {
       console.log(
         JSON.stringify({
           ...endedAsJson(ended),
-          carried_over: carriedAsJson(carried),
+          carried_over: carried ?? null,
           may_be_back: mayBeBackAsJson(mayBeBack),
           secrets,
         }),
@@ -70,7 +69,7 @@ export async function afterRestore(given: Given): Promise<void> {
 type Deps = { storage: Storage; clock: Clock };
 
 /** Ends all earlier rights, and waits at most a second until new access tokens are valid. */
-export async function endAll(deps: Deps): Promise<Ended> {
+export async function endAll(deps: Deps): Promise<EndedRights> {
   const progress = createProgress("ending what came back");
   const ended = await endWhatCameBack(deps, (rows) => progress.show(rows, undefined)).finally(progress.end);
   await sleep(Math.max(0, ended.from - deps.clock.now()));
@@ -125,18 +124,10 @@ const formatSecrets = (secrets: NewSecret[]): string =>
   );
 
 export const NOT_THE_SAME =
-  "the database of before is not the one that this backup was made of, or one of the two was restored since";
+  "the replaced database is not the one that this backup was made from, or one of the two was restored since";
 
-export const describeEnded = ({ customerTokens, signOns, secrets, signingKeys }: Ended): string =>
-  `ended: every access token, ${customerTokens} customer tokens, ${signOns} sign-ons under way, ` +
-  `${secrets} rotated-out secrets in their grace, ${signingKeys} signing keys (the first use makes a new one)`;
+export const describeEnded = (ended: EndedRights): string =>
+  `ended: every access token, ${ended.customer_tokens} customer tokens, ${ended.sign_ons} sign-ons under way, ` +
+  `${ended.rotated_secrets} rotated-out secrets in their grace, ${ended.signing_keys} signing keys (the first use makes a new one)`;
 
-export const endedAsJson = ({ stores, customerTokens, signOns, secrets, signingKeys }: Ended) => ({
-  ended: {
-    stores,
-    customer_tokens: customerTokens,
-    sign_ons: signOns,
-    rotated_secrets: secrets,
-    signing_keys: signingKeys,
-  },
-});
+export const endedAsJson = ({ from: _, ...ended }: EndedRights) => ({ ended });

@@ -9,7 +9,7 @@ export async function confirm(
 ): Promise<void> {
   console.error(what);
   if (isAgreed) return;
-  if (!input.isTTY) throw operatorFault("nothing was changed; say --yes if you mean it");
+  if (!input.isTTY) throw operatorFault("nothing was changed; add --yes to do it without being asked");
   const terminal = createInterface({ input, output });
   const answer = await terminal
     .question("Type yes to go on: ")

@@ -19,9 +19,8 @@ import { isUnavailable } from "../../storage/failures.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { ifGiven, readWhole } from "../options.ts";
 import { createProgress } from "../progress.ts";
-import { fromStore, requireStore } from "./require-store.ts";
+import { type FromStore, fromStore, requireStore } from "./require-store.ts";
 
-type FromStore = { store: string | undefined; json: boolean };
 type Jwk = Record<string, unknown>;
 
 export async function verify({
@@ -31,7 +30,7 @@ export async function verify({
   json,
 }: FromStore & { head: string | undefined; keys: string | undefined }): Promise<void> {
   if (keys !== undefined && head === undefined)
-    throw usageFault("--keys is for checking the signature of --head: say both");
+    throw usageFault("--keys is for checking the signature of --head: give both");
   const eventDays = readEventDays(process.env);
   const verdict = await fromStore(store, async ({ storage, clock }, storeId) => {
     const witnessed = head === undefined ? undefined : await readWitnessed(storage, storeId, head, keys);
@@ -192,7 +191,7 @@ async function readOn(storage: Storage, storeId: string, from: number): Promise<
 const describeWait = (from: number, last: number): string =>
   `the log ends at sequence ${last}: there is nothing to show before sequence ${from + 1} comes`;
 
-type Told = {
+type LoggedData = {
   changes?: Record<string, { before: unknown; after: unknown } | string>;
   actor: { type: string; id: string | null; name: string | null };
 };
@@ -200,7 +199,7 @@ type Told = {
 /** One line per event: number, time, type, subject, actor and changes. */
 function inWords({ sequence, time, type, subject, data }: EventRow): string {
   const head = `#${sequence}  ${toIso(time)}  ${type}  ${subject}`;
-  const told: Told | string = JSON.parse(data);
+  const told: LoggedData | string = JSON.parse(data);
   if (typeof told === "string") return `${head}  ${told}`;
   const { actor, changes = {} } = told;
   const by = [actor.type, actor.name ?? actor.id].filter((part) => part !== null).join(" ");

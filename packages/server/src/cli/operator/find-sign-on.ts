@@ -6,7 +6,7 @@ import { NO_STORES, requireStore } from "./require-store.ts";
 import { withStorage } from "./with-storage.ts";
 
 type Deps = { storage: Storage };
-type Found = { row: Awaited<ReturnType<typeof findSignOns>>[number]; store: Store };
+type FoundSignOn = { row: Awaited<ReturnType<typeof findSignOns>>[number]; store: Store };
 
 /** The stores per statement, because every index of sign-ons begins with the store. */
 const STORES_AT_ONCE = 100;
@@ -15,7 +15,7 @@ const STORES_AT_ONCE = 100;
  * The record of a sign-on. A caller who reads out a reference does not know the store, so without --store all stores
  * are searched.
  */
-export const findSignOn = (named: SignOnName, storeId: string | undefined): Promise<Found> =>
+export const findSignOn = (named: SignOnName, storeId: string | undefined): Promise<FoundSignOn> =>
   withStorage(async (deps) => {
     const found =
       storeId === undefined
@@ -26,13 +26,13 @@ export const findSignOn = (named: SignOnName, storeId: string | undefined): Prom
     // By chance two stores can have the same reference.
     if (second)
       throw usageFault(
-        `several stores have a sign-on with the ${named.field} ${named.value}: say --store ${found.map(({ store }) => store.id).join(" or ")}`,
+        `several stores have a sign-on with the ${named.field} ${named.value}: give --store ${found.map(({ store }) => store.id).join(" or ")}`,
       );
     return first;
   });
 
-async function findInAll(deps: Deps, named: SignOnName): Promise<Found[]> {
-  const found: Found[] = [];
+async function findInAll(deps: Deps, named: SignOnName): Promise<FoundSignOn[]> {
+  const found: FoundSignOn[] = [];
   let after: string | undefined;
   for (;;) {
     const stores = await listStores(deps.storage, { limit: STORES_AT_ONCE, after });
@@ -44,7 +44,7 @@ async function findInAll(deps: Deps, named: SignOnName): Promise<Found[]> {
 }
 
 /** At most one record per store: the newest. */
-async function findIn(deps: Deps, stores: readonly Store[], named: SignOnName): Promise<Found[]> {
+async function findIn(deps: Deps, stores: readonly Store[], named: SignOnName): Promise<FoundSignOn[]> {
   const kept = stores.filter((store) => !isBeingDeleted(store));
   if (kept.length === 0) return [];
   const rows = await findSignOns(

@@ -1,14 +1,12 @@
 import { byOperator } from "../../events/event.ts";
 import { enableIntegration } from "../../integrations/administer.ts";
-import { shown } from "../../integrations/resource.ts";
-import { fromStore } from "./require-store.ts";
-
-type Given = { store: string | undefined; id: string; json: boolean };
+import { integrationResource } from "../../integrations/resource.ts";
+import { type FromStore, fromStore } from "./require-store.ts";
 
 /** Enables a webhook that a restore has disabled. */
-export async function enable({ store, id, json }: Given): Promise<void> {
+export async function enable({ store, id, json }: FromStore & { id: string }): Promise<void> {
   const integration = await fromStore(store, async (deps, storeId) =>
-    shown(deps, await enableIntegration(deps, byOperator(storeId), id)),
+    integrationResource(deps, await enableIntegration(deps, byOperator(storeId), id)),
   );
   const { name, observes, configuration } = integration;
   console.log(

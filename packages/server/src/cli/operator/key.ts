@@ -11,22 +11,11 @@ import { byOperator } from "../../events/event.ts";
 import { usageFault } from "../../lib/operator-fault.ts";
 import { ifGiven, readName, readOpenidClient, readRole, readWhole } from "../options.ts";
 import { confirm } from "./confirm.ts";
-import { fromStore } from "./require-store.ts";
-import {
-  type PageGiven,
-  printList,
-  printMembers,
-  readPageGiven,
-  refuseInWords,
-  rowsOf,
-} from "./show-list.ts";
-
-type Json = { json: boolean };
-type OfStore = Json & { store: string };
-type FromStore = Json & { store: string | undefined };
+import { type FromStore, fromStore } from "./require-store.ts";
+import { listFromStore, type PageGiven, printOne, rowsOf } from "./show-list.ts";
 
 export async function create(
-  given: OfStore & { name: string; reserve: string; role: string; "openid-client": string },
+  given: FromStore & { name: string; reserve: string; role: string; "openid-client": string },
 ): Promise<void> {
   const change = {
     name: readName(given.name),
@@ -37,19 +26,18 @@ export async function create(
   const created = await fromStore(given.store, (deps, storeId) =>
     createApplicationKey(deps, byOperator(storeId), change),
   );
-  printWithSecret(created.data, given);
+  printWithSecret(created.data, given.json);
 }
 
-export async function list(given: FromStore & PageGiven): Promise<void> {
-  const page = readPageGiven(given);
-  const { answer, storeId } = await fromStore(given.store, async (deps, storeId) => ({
-    answer: await refuseInWords(listApplicationKeys(deps, storeId, page)),
-    storeId,
-  }));
-  printList(
+export const list = (given: FromStore & PageGiven): Promise<void> =>
+  listFromStore(
+    given,
+    async (deps, storeId, page) => ({
+      ...rowsOf(await listApplicationKeys(deps, storeId, page)),
+      empty: `this store has no keys; \`latchkey key create --store ${storeId} --name <name>\` makes one`,
+    }),
     {
       name: "application_keys",
-      ...rowsOf(answer),
       head: ["id", "name", "client id", "role", "reserved/s", "last used"],
       toCells: (key) => [
         key.id,
@@ -59,23 +47,20 @@ export async function list(given: FromStore & PageGiven): Promise<void> {
         key.reserved_rate_limit,
         key.meta.timestamps.last_used_at ?? "never",
       ],
-      empty: `this store has no keys; \`latchkey key create --store ${storeId} --name <name>\` makes one`,
     },
-    given,
   );
-}
 
 export async function show({ argument, store, json }: FromStore & { argument: string }): Promise<void> {
   const { data } = await fromStore(store, (deps, storeId) => showApplicationKey(deps, storeId, argument));
   print(data, json);
 }
 
-type Change = OfStore & { id: string } & Record<
+type KeyUpdate = FromStore & { id: string } & Record<
     "name" | "reserve" | "role" | "openid-client",
     string | undefined
   >;
 
-export async function update(given: Change): Promise<void> {
+export async function update(given: KeyUpdate): Promise<void> {
   const change = {
     name: ifGiven(given.name, readName),
     reserved_rate_limit: ifGiven(given.reserve, (text) => readWhole(text, "--reserve", 0)),
@@ -83,19 +68,19 @@ export async function update(given: Change): Promise<void> {
     openid_client: ifGiven(given["openid-client"], readOpenidClient),
   };
   if (Object.values(change).every((value) => value === undefined))
-    throw usageFault("nothing to change: say --name, --reserve, --role or --openid-client");
+    throw usageFault("nothing to change: give --name, --reserve, --role or --openid-client");
   const updated = await fromStore(given.store, (deps, storeId) =>
     updateApplicationKey(deps, byOperator(storeId), given.id, change),
   );
   print(updated.data, given.json);
 }
 
-export async function rotate(given: OfStore & { id: string; "grace-seconds": string }): Promise<void> {
+export async function rotate(given: FromStore & { id: string; "grace-seconds": string }): Promise<void> {
   const seconds = readWhole(given["grace-seconds"], "--grace-seconds", 0, limits.graceSeconds);
   const rotated = await fromStore(given.store, (deps, storeId) =>
     rotateSecret(deps, byOperator(storeId), given.id, seconds),
   );
-  printWithSecret(rotated.data, given);
+  printWithSecret(rotated.data, given.json);
 }
 
 export async function remove({
@@ -103,7 +88,7 @@ export async function remove({
   id,
   yes,
   json,
-}: OfStore & { id: string; yes: boolean }): Promise<void> {
+}: FromStore & { id: string; yes: boolean }): Promise<void> {
   await fromStore(store, async (deps, storeId) => {
     const { name } = await getApplicationKey(deps, storeId, id);
     await confirm(
@@ -115,33 +100,32 @@ export async function remove({
   console.log(json ? JSON.stringify({ deleted: id }) : `deleted ${id}`);
 }
 
-type Key = Awaited<ReturnType<typeof showApplicationKey>>["data"];
+type ShownKey = Awaited<ReturnType<typeof showApplicationKey>>["data"];
 
-function print(key: Key, json: boolean): void {
-  if (json) console.log(JSON.stringify({ application_key: key }));
-  else printKey(key);
-}
+const print = (key: ShownKey, json: boolean): void =>
+  printOne(
+    json,
+    { application_key: key },
+    {
+      id: key.id,
+      name: key.name,
+      "client id": key.client_id,
+      role: key.role,
+      "openid client": key.openid_client,
+      reserved: `${key.reserved_rate_limit} requests per second`,
+      "last used": key.meta.timestamps.last_used_at ?? "never",
+      created: key.meta.timestamps.created_at,
+      updated: key.meta.timestamps.updated_at,
+      ...Object.fromEntries(
+        key.meta.secrets.map(({ created_at, last_used_at, expires_at }, index) => [
+          `secret ${index + 1}`,
+          `made ${created_at}, last used ${last_used_at ?? "never"}${expires_at === null ? "" : `, ends ${expires_at}`}`,
+        ]),
+      ),
+    },
+  );
 
-const printKey = (key: Key): void =>
-  printMembers({
-    id: key.id,
-    name: key.name,
-    "client id": key.client_id,
-    role: key.role,
-    "openid client": key.openid_client,
-    reserved: `${key.reserved_rate_limit} requests per second`,
-    "last used": key.meta.timestamps.last_used_at ?? "never",
-    created: key.meta.timestamps.created_at,
-    updated: key.meta.timestamps.updated_at,
-    ...Object.fromEntries(
-      key.meta.secrets.map(({ created_at, last_used_at, expires_at }, index) => [
-        `secret ${index + 1}`,
-        `made ${created_at}, last used ${last_used_at ?? "never"}${expires_at === null ? "" : `, ends ${expires_at}`}`,
-      ]),
-    ),
-  });
-
-function printWithSecret(key: Key & { client_secret: string }, { json }: Json): void {
+function printWithSecret(key: ShownKey & { client_secret: string }, json: boolean): void {
   if (json) {
     console.log(JSON.stringify({ application_key: key }));
     return;

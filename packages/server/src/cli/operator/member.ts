@@ -14,20 +14,12 @@ import { findMembersRealm, getRealm, type Realm } from "../../realms/realm.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { ifGiven, quoted, readName, readRole } from "../options.ts";
 import { confirm } from "./confirm.ts";
-import { fromStore } from "./require-store.ts";
-import {
-  type PageGiven,
-  printList,
-  printMembers,
-  readPageGiven,
-  refuseInWords,
-  rowsOf,
-} from "./show-list.ts";
+import { type FromStore, fromStore } from "./require-store.ts";
+import { listFromStore, type PageGiven, printOne, rowsOf } from "./show-list.ts";
 
-type Json = { json: boolean };
-type New = Json & { store: string; email: string; role: string; name: string | undefined };
+type MemberOptions = FromStore & { email: string; role: string; name: string | undefined };
 
-export async function add(given: New): Promise<void> {
+export async function add(given: MemberOptions): Promise<void> {
   const email = parseEmail(given.email);
   if (!email) throw usageFault(`--email must be one e-mail address, not ${quoted(given.email)}`);
   const role = readRole(given.role);
@@ -108,16 +100,15 @@ async function makeRealm(
   }
 }
 
-export async function list(given: Json & PageGiven & { store: string | undefined }): Promise<void> {
-  const page = readPageGiven(given);
-  const { answer, storeId } = await fromStore(given.store, async (deps, storeId) => ({
-    answer: await refuseInWords(listMembers(deps, storeId, page)),
-    storeId,
-  }));
-  printList(
+export const list = (given: FromStore & PageGiven): Promise<void> =>
+  listFromStore(
+    given,
+    async (deps, storeId, page) => ({
+      ...rowsOf(await listMembers(deps, storeId, page)),
+      empty: `this store has no members; \`latchkey member add --store ${storeId} --email <address> --role administrator\` makes one`,
+    }),
     {
       name: "members",
-      ...rowsOf(answer),
       head: ["id", "e-mail", "name", "role", "status", "last signed in"],
       toCells: ({ id, email, name, role, meta }) => [
         id,
@@ -127,36 +118,29 @@ export async function list(given: Json & PageGiven & { store: string | undefined
         meta.status,
         meta.last_signed_in_at ?? "never",
       ],
-      empty: `this store has no members; \`latchkey member add --store ${storeId} --email <address> --role administrator\` makes one`,
     },
-    given,
+  );
+
+export async function show({ argument, store, json }: FromStore & { argument: string }): Promise<void> {
+  const { data: member } = await fromStore(store, (deps, storeId) => showMember(deps, storeId, argument));
+  const { id, email, name, role, meta } = member;
+  printOne(
+    json,
+    { member },
+    {
+      id,
+      "e-mail": email,
+      name,
+      role,
+      status: meta.status,
+      "last signed in": meta.last_signed_in_at ?? "never",
+    },
   );
 }
 
-export async function show({
-  argument,
-  store,
-  json,
-}: Json & { store: string | undefined; argument: string }): Promise<void> {
-  const { data: member } = await fromStore(store, (deps, storeId) => showMember(deps, storeId, argument));
-  if (json) return console.log(JSON.stringify({ member }));
-  printMembers({
-    id: member.id,
-    "e-mail": member.email,
-    name: member.name,
-    role: member.role,
-    status: member.meta.status,
-    "last signed in": member.meta.last_signed_in_at ?? "never",
-  });
-}
-
-export async function remove({
-  store,
-  id,
-  yes,
-  json,
-}: Json & { store: string; id: string; yes: boolean }): Promise<void> {
-  await fromStore(store, async (deps, storeId) => {
+export async function remove(given: FromStore & { id: string; yes: boolean }): Promise<void> {
+  const { id, yes, json } = given;
+  await fromStore(given.store, async (deps, storeId) => {
     const { email } = await getMember(deps, storeId, id);
     await confirm(`This removes the member ${email}, who is signed out within a second.`, yes);
     await deleteMember(deps, byOperator(storeId), id);

@@ -7,34 +7,22 @@ import { faultOfRedirectUri } from "../../realms/redirect-uri.ts";
 import { listRealms, realmResource } from "../../realms/resource.ts";
 import { getSettings } from "../../realms/settings.ts";
 import { quoted } from "../options.ts";
-import { fromStore } from "./require-store.ts";
-import {
-  type PageGiven,
-  printList,
-  printMembers,
-  readPageGiven,
-  refuseInWords,
-  rowsOf,
-} from "./show-list.ts";
+import { type FromStore, fromStore } from "./require-store.ts";
+import { listFromStore, type PageGiven, printOne, rowsOf } from "./show-list.ts";
 
-type FromStore = { store: string | undefined; json: boolean };
-
-export async function list(given: FromStore & PageGiven): Promise<void> {
-  const page = readPageGiven(given);
-  const answer = await fromStore(given.store, (deps, storeId) =>
-    refuseInWords(listRealms(deps, { storeId, grant: "client_credentials" }, page)),
-  );
-  printList(
+export const list = (given: FromStore & PageGiven): Promise<void> =>
+  listFromStore(
+    given,
+    async (deps, storeId, page) => ({
+      ...rowsOf(await listRealms(deps, { storeId, grant: "client_credentials" }, page)),
+      empty: "this store has no realms; POST /v2/authentication-realms makes one",
+    }),
     {
       name: "authentication_realms",
-      ...rowsOf(answer),
       head: ["id", "name", "duplicate e-mail", "redirect URIs"],
       toCells: (realm) => [realm.id, realm.name, realm.duplicate_email_policy, realm.redirect_uris.length],
-      empty: "this store has no realms; POST /v2/authentication-realms makes one",
     },
-    given,
   );
-}
 
 export async function show({ argument, store, json }: FromStore & { argument: string }): Promise<void> {
   const realm = await fromStore(store, (deps, storeId) => getRealm(deps, storeId, argument));
@@ -61,20 +49,19 @@ export async function allow({ argument: uri, store, realm, json }: Allowed): Pro
   print(data, json);
 }
 
-function print(realm: ReturnType<typeof realmResource>, json: boolean): void {
-  if (json) {
-    console.log(JSON.stringify({ authentication_realm: realm }));
-    return;
-  }
-  printMembers({
-    id: realm.id,
-    name: realm.name,
-    "duplicate e-mail": realm.duplicate_email_policy,
-    created: realm.meta.created_at,
-    updated: realm.meta.updated_at,
-    ...(realm.home_url && { "shop's page": realm.home_url }),
-    ...(realm.logo_url && { logo: realm.logo_url }),
-    ...(realm.accent_color && { colour: realm.accent_color }),
-    "redirect URIs": realm.redirect_uris.join("\n") || "none: no storefront can sign on",
-  });
-}
+const print = (realm: ReturnType<typeof realmResource>, json: boolean): void =>
+  printOne(
+    json,
+    { authentication_realm: realm },
+    {
+      id: realm.id,
+      name: realm.name,
+      "duplicate e-mail": realm.duplicate_email_policy,
+      created: realm.meta.created_at,
+      updated: realm.meta.updated_at,
+      ...(realm.home_url && { "shop's page": realm.home_url }),
+      ...(realm.logo_url && { logo: realm.logo_url }),
+      ...(realm.accent_color && { colour: realm.accent_color }),
+      "redirect URIs": realm.redirect_uris.join("\n") || "none: no storefront can sign on",
+    },
+  );

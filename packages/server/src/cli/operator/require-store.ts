@@ -16,6 +16,9 @@ export async function requireStore({ storage }: { storage: Storage }, storeId: s
   );
 }
 
+/** The options of a command on one store. */
+export type FromStore = { store: string | undefined; json: boolean };
+
 /** Works on the named store, or on the only one where the command allows that. */
 export const fromStore = <T>(
   storeId: string | undefined,

@@ -3,14 +3,13 @@ import { dirname, resolve } from "node:path";
 import { steadyClock, toIso } from "../../lib/clock.ts";
 import { operatorFault } from "../../lib/operator-fault.ts";
 import { toRealPath } from "../../lib/real-path.ts";
-import type { Ended } from "../../restore/after-restore.ts";
+import type { EndedRights } from "../../restore/after-restore.ts";
 import type { CarriedOver } from "../../restore/carry-over.ts";
 import { openStorage } from "../../storage/open.ts";
 import { prepareCopy, removeDatabase, takePlace } from "../../storage/sqlite/backup.ts";
 import { makeFolder, takeLock } from "../../storage/sqlite/files.ts";
 import { carryFrom, describeEnded, endAll, endedAsJson, NOT_THE_SAME } from "./after-restore.ts";
 import {
-  carriedAsJson,
   describeCarried,
   describeMayBeBack,
   findWhatMayBeBack,
@@ -19,9 +18,9 @@ import {
 } from "./restored.ts";
 import { chooseSqliteFile } from "./with-storage.ts";
 
-type Given = { argument: string; "ignore-current": boolean; json: boolean };
+type RestoreOptions = { argument: string; "ignore-current": boolean; json: boolean };
 
-export async function restore(given: Given): Promise<void> {
+export async function restore(given: RestoreOptions): Promise<void> {
   const { argument: file, json } = given;
   const path = toRealPath(
     chooseSqliteFile("restore PostgreSQL with its own tools, then run `latchkey after-restore`"),
@@ -39,7 +38,7 @@ export async function restore(given: Given): Promise<void> {
 }
 
 type Restored = {
-  ended: Ended;
+  ended: EndedRights;
   carried: CarriedOver | undefined;
   mayBeBack: MayBeBack | undefined;
   keptAs: string | undefined;
@@ -79,7 +78,7 @@ async function tryCarry(
     if (!carried) console.error(`${NOT_THE_SAME}: nothing was carried over`);
     return carried;
   } catch (error) {
-    console.error(`the database of before cannot be read: ${(error as Error).message}`);
+    console.error(`the replaced database cannot be read: ${(error as Error).message}`);
     return undefined;
   }
 }
@@ -87,7 +86,7 @@ async function tryCarry(
 const describe = (path: string, file: string, { ended, carried, mayBeBack, keptAs }: Restored): string =>
   [
     `restored ${path} from ${file}`,
-    ...(keptAs ? [`the database of before is kept as ${keptAs}`] : []),
+    ...(keptAs ? [`the replaced database is kept as ${keptAs}`] : []),
     describeEnded(ended),
     ...(carried ? [describeCarried(carried)] : []),
     ...(mayBeBack ? [describeMayBeBack(mayBeBack)] : []),
@@ -98,6 +97,6 @@ const toJson = (path: string, file: string, { ended, carried, mayBeBack, keptAs 
   from: resolve(file),
   kept_as: keptAs === undefined ? null : resolve(keptAs),
   ...endedAsJson(ended),
-  carried_over: carriedAsJson(carried),
+  carried_over: carried ?? null,
   may_be_back: mayBeBackAsJson(mayBeBack),
 });

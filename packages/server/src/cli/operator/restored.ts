@@ -86,35 +86,15 @@ export const mayBeBackAsJson = (found: MayBeBack | undefined) =>
 
 export const describeCarried = (carried: CarriedOver): string =>
   [
-    `carried over from the database of before: ${carried.deletedKeys} keys were deleted since the backup and stay so, ` +
-      `${carried.rotatedKeys} keys have the secrets that they had there, ${carried.passwords} customers their password, ` +
-      `${carried.members} members were removed since and stay so, ${carried.roles} roles are what they were there; ` +
+    `carried over from the replaced database: ${carried.deleted_keys} keys were deleted since the backup and stay so, ` +
+      `${carried.rotated_keys} keys have the secrets that they had there, ${carried.passwords} customers their password, ` +
+      `${carried.removed_members} members were removed since and stay so, ${carried.roles} roles are what they were there; ` +
       `${carried.stores} stores, ${carried.realms} realms, ${carried.profiles} identity providers and ${carried.webhooks} webhooks are deleted or set as there; ` +
-      `${carried.customers} customers stay deleted, ${carried.erased} people erased, ${carried.addresses} customers have the address ` +
+      `${carried.deleted_customers} customers stay deleted, ${carried.erased} people erased, ${carried.addresses} customers have the address ` +
       `and ${carried.identities} identities the customer, or none, as there`,
     ...(carried.unread.length === 0
       ? []
       : [
-          `The database of before is damaged: of ${carried.unread.join(", ")} not all could be read, and is as in the backup. Look through them.`,
+          `The replaced database is damaged: some rows of ${carried.unread.join(", ")} could not be read and are as in the backup. Check them.`,
         ]),
   ].join("\n");
-
-export const carriedAsJson = (carried: CarriedOver | undefined) =>
-  carried
-    ? {
-        deleted_keys: carried.deletedKeys,
-        rotated_keys: carried.rotatedKeys,
-        passwords: carried.passwords,
-        removed_members: carried.members,
-        roles: carried.roles,
-        stores: carried.stores,
-        realms: carried.realms,
-        profiles: carried.profiles,
-        webhooks: carried.webhooks,
-        deleted_customers: carried.customers,
-        erased: carried.erased,
-        addresses: carried.addresses,
-        identities: carried.identities,
-        unread: carried.unread,
-      }
-    : null;

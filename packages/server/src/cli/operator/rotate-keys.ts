@@ -12,9 +12,9 @@ import { findKeptKey } from "../serving/kept-files.ts";
 import { confirm } from "./confirm.ts";
 import { withStorage } from "./with-storage.ts";
 
-type Given = Record<"signing" | "now" | "yes" | "json", boolean>;
+type RotateOptions = Record<"signing" | "now" | "yes" | "json", boolean>;
 
-export async function rotateKeys(given: Given): Promise<void> {
+export async function rotateKeys(given: RotateOptions): Promise<void> {
   if (given.now && !given.signing) throw usageFault("--now is for signing keys: --signing --now");
   const keyring = createKeyring(readConfig(process.env, findKeptKey).masterKeys);
   await withStorage(async ({ storage, clock }) => {
@@ -42,7 +42,7 @@ const countIfQuick = (deps: Deps): Promise<number | undefined> =>
     throw error;
   });
 
-async function replaceNow(deps: Deps, { yes, json }: Given): Promise<void> {
+async function replaceNow(deps: Deps, { yes, json }: RotateOptions): Promise<void> {
   // New signing keys are sealed with the first master key. If that is not the instances' key, they could not open them,
   // so refuse first.
   await refuseMissingKeys(deps);

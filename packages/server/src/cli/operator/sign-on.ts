@@ -9,22 +9,28 @@ import { readSignOns, signOnResource } from "../../sign-on-records/resource.ts";
 import { ifGiven, quoted, readChoice } from "../options.ts";
 import { formatTable } from "../table.ts";
 import { findSignOn } from "./find-sign-on.ts";
-import { fromStore } from "./require-store.ts";
-import { type PageGiven, printList, printMembers, readPageGiven, refuseInWords } from "./show-list.ts";
+import type { FromStore } from "./require-store.ts";
+import { listFromStore, type PageGiven, printMembers } from "./show-list.ts";
 
-type FromStore = { store: string | undefined; json: boolean };
-type Narrowed = Record<"outcome" | "reason" | "profile" | "customer" | "since", string | undefined>;
+type SignOnFilter = Record<"outcome" | "reason" | "profile" | "customer" | "since", string | undefined>;
 
-export async function list(given: FromStore & PageGiven & Narrowed): Promise<void> {
-  const page = readPageGiven(given);
+export async function list(given: FromStore & PageGiven & SignOnFilter): Promise<void> {
   const conditions = readConditions(given);
-  const { rows, place } = await fromStore(given.store, (deps, storeId) =>
-    refuseInWords(readSignOns(deps, { storeId, role: "administrator" }, page, conditions)),
-  );
-  printList(
+  await listFromStore(
+    given,
+    async (deps, storeId, page) => {
+      const { rows, place } = await readSignOns(deps, { storeId, role: "administrator" }, page, conditions);
+      return {
+        rows: rows.map(signOnResource),
+        next: place.next?.after,
+        empty:
+          conditions.length > 0
+            ? "no sign-on is recorded that fits; leave out an option"
+            : "no sign-on is recorded yet; a record is written within a second of a sign-on's end",
+      };
+    },
     {
       name: "sign_ons",
-      rows: rows.map(signOnResource),
       head: ["reference", "started", "outcome", "reason", "provider"],
       toCells: ({ reference, meta, outcome, reason, profile_name }) => [
         reference,
@@ -33,17 +39,11 @@ export async function list(given: FromStore & PageGiven & Narrowed): Promise<voi
         reason ?? "",
         profile_name ?? "",
       ],
-      empty:
-        conditions.length > 0
-          ? "no sign-on is recorded that fits; leave out an option"
-          : "no sign-on is recorded yet; a record is written within a second of a sign-on's end",
-      next: place.next?.after,
     },
-    given,
   );
 }
 
-function readConditions({ outcome, reason, profile, customer, since }: Narrowed): Condition[] {
+function readConditions({ outcome, reason, profile, customer, since }: SignOnFilter): Condition[] {
   const equal = {
     outcome: ifGiven(outcome, (text) => readChoice(text, "--outcome", OUTCOMES)),
     reason,

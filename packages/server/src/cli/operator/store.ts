@@ -14,11 +14,11 @@ import { ifGiven, readName, readWhole } from "../options.ts";
 import { createProgress } from "../progress.ts";
 import { confirm } from "./confirm.ts";
 import { NO_STORES, requireStore } from "./require-store.ts";
-import { type PageGiven, printList, printMembers, readLimit, unfitCursor } from "./show-list.ts";
+import { type PageGiven, printList, printOne, readLimit, unfitCursor } from "./show-list.ts";
 import { withStorage } from "./with-storage.ts";
 
-type Json = { json: boolean };
-type Limits = {
+type JsonFlag = { json: boolean };
+type LimitOptions = {
   "rate-limit": string | undefined;
   "max-rate-limit": string | undefined;
   "sign-ups-per-network": string | undefined;
@@ -26,7 +26,7 @@ type Limits = {
 };
 
 export async function createOne(
-  given: Json & Limits & { name: string; "rate-limit": string },
+  given: JsonFlag & LimitOptions & { name: string; "rate-limit": string },
 ): Promise<void> {
   const name = readName(given.name);
   const rateLimit = readWhole(given["rate-limit"], "--rate-limit", 1);
@@ -59,7 +59,7 @@ client secret  ${secret}
 The secret is not shown again.`);
 }
 
-export async function list(given: Json & PageGiven): Promise<void> {
+export async function list(given: JsonFlag & PageGiven): Promise<void> {
   const limit = readLimit(given);
   if (given.after !== undefined && !isId(given.after)) throw unfitCursor();
   const found = await withStorage(({ storage }) =>
@@ -68,22 +68,27 @@ export async function list(given: Json & PageGiven): Promise<void> {
   printStores(found.slice(0, limit), given, found.length > limit ? found[limit - 1]?.id : undefined);
 }
 
-export async function show({ argument, json }: Json & { argument: string }): Promise<void> {
+export async function show({ argument, json }: JsonFlag & { argument: string }): Promise<void> {
   const store = await withStorage((deps) => requireStore(deps, argument));
-  if (json) return console.log(JSON.stringify({ store: toJson(store) }));
-  printMembers({
-    id: store.id,
-    name: store.name,
-    limit: `${store.rate_limit} requests per second`,
-    reserved: `${store.total_reserved_rate_limit} by its keys`,
-    "at most": `${store.max_rate_limit}, if its administrators raise the limit`,
-    "sign-ups": `${store.sign_ups_per_network} in an hour from one network, ${store.sign_ups_per_hour} in all, with public tokens`,
-    created: toIso(store.created_at),
-    updated: toIso(store.updated_at),
-  });
+  printOne(
+    json,
+    { store: toJson(store) },
+    {
+      id: store.id,
+      name: store.name,
+      limit: `${store.rate_limit} requests per second`,
+      reserved: `${store.total_reserved_rate_limit} by its keys`,
+      "at most": `${store.max_rate_limit}, if its administrators raise the limit`,
+      "sign-ups": `${store.sign_ups_per_network} in an hour from one network, ${store.sign_ups_per_hour} in all, with public tokens`,
+      created: toIso(store.created_at),
+      updated: toIso(store.updated_at),
+    },
+  );
 }
 
-export async function update(given: Json & Limits & { id: string; name: string | undefined }): Promise<void> {
+export async function update(
+  given: JsonFlag & LimitOptions & { id: string; name: string | undefined },
+): Promise<void> {
   const { id } = given;
   const change = {
     name: ifGiven(given.name, readName),
@@ -93,7 +98,7 @@ export async function update(given: Json & Limits & { id: string; name: string |
   };
   if (Object.values(change).every((value) => value === undefined))
     throw usageFault(
-      "nothing to change: say --name, --rate-limit, --max-rate-limit, --sign-ups-per-network or --sign-ups-per-hour",
+      "nothing to change: give --name, --rate-limit, --max-rate-limit, --sign-ups-per-network or --sign-ups-per-hour",
     );
   const updated = await withStorage(async (deps) => {
     const { rate_limit: rateLimit } = await requireStore(deps, id);
@@ -106,7 +111,7 @@ export async function update(given: Json & Limits & { id: string; name: string |
   else printStores([updated], { json: false, after: undefined }, undefined);
 }
 
-export async function remove({ id, yes, json }: Json & { id: string; yes: boolean }): Promise<void> {
+export async function remove({ id, yes, json }: JsonFlag & { id: string; yes: boolean }): Promise<void> {
   const store = await withStorage(({ storage }) => findStoreOfOperator(storage, id));
   if (!store) throw operatorFault(`there is no store ${id}; \`latchkey store list\` shows them`);
   await confirm(
@@ -121,8 +126,8 @@ export async function remove({ id, yes, json }: Json & { id: string; yes: boolea
   );
 }
 
-function readSignUps(given: Limits) {
-  const read = (option: keyof Limits) =>
+function readSignUps(given: LimitOptions) {
+  const read = (option: keyof LimitOptions) =>
     ifGiven(given[option], (text) => readWhole(text, `--${option}`, 1, limits.signUps));
   return {
     sign_ups_per_network: read("sign-ups-per-network"),
@@ -135,21 +140,19 @@ const toJson = (store: Store) => ({
   ...(isBeingDeleted(store) && { being_deleted: true }),
 });
 
-const printStores = (rows: Store[], given: Json & Pick<PageGiven, "after">, next: string | undefined): void =>
-  printList(
-    {
-      name: "stores",
-      rows: rows.map(toJson),
-      head: ["id", "name", "limit/s", "at most/s", "reserved/s"],
-      toCells: ({ id, name, rate_limit, meta, being_deleted }) => [
-        id,
-        being_deleted ? `${name} (being deleted: run store delete again)` : name,
-        rate_limit,
-        meta.max_rate_limit,
-        meta.total_reserved_rate_limit,
-      ],
-      empty: NO_STORES,
-      next,
-    },
-    given,
-  );
+const printStores = (
+  rows: Store[],
+  given: JsonFlag & Pick<PageGiven, "after">,
+  next: string | undefined,
+): void =>
+  printList({ rows: rows.map(toJson), next, empty: NO_STORES }, given, {
+    name: "stores",
+    head: ["id", "name", "limit/s", "at most/s", "reserved/s"],
+    toCells: ({ id, name, rate_limit, meta, being_deleted }) => [
+      id,
+      being_deleted ? `${name} (being deleted: run store delete again)` : name,
+      rate_limit,
+      meta.max_rate_limit,
+      meta.total_reserved_rate_limit,
+    ],
+  });

@@ -2,11 +2,11 @@ import { request as httpsRequest } from "node:https";
 import { text as readText } from "node:stream/consumers";
 import { request as httpRequest } from "../../lib/node-http.ts";
 
-type Answer = { status: number; text: string };
+type TextAnswer = { status: number; text: string };
 
 /** Not `fetch`, which refuses some ports that a service may use, such as 6000 and 10080. `form` is sent by POST. */
-export function ask(url: string, signal: AbortSignal, form?: URLSearchParams): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+export function ask(url: string, signal: AbortSignal, form?: URLSearchParams): Promise<TextAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<TextAnswer>();
   const request = url.startsWith("https:") ? httpsRequest : httpRequest;
   const posted = form && {
     method: "POST",

@@ -4,11 +4,11 @@ import { quoted, readUrl } from "../options.ts";
 import { ask } from "./ask.ts";
 import { ownAddressOf } from "./own-address.ts";
 
-type Given = { live: boolean; url: string | undefined; json: boolean };
+type HealthOptions = { live: boolean; url: string | undefined; json: boolean };
 
 const ANSWERS_WITHIN_MS = 5000;
 
-export async function health({ live, url, json }: Given): Promise<void> {
+export async function health({ live, url, json }: HealthOptions): Promise<void> {
   const asked = `${url === undefined ? ownUrl() : readUrl(url)}/health/${live ? "live" : "ready"}`;
   const { status, text } = await ask(asked, AbortSignal.timeout(ANSWERS_WITHIN_MS)).catch((cause) => {
     const why = cause.name === "AbortError" ? `not within ${ANSWERS_WITHIN_MS / 1000} seconds` : cause.code;
@@ -22,14 +22,14 @@ export async function health({ live, url, json }: Given): Promise<void> {
   if (!json) console.log(describe(said));
 }
 
-type Said = {
+type HealthAnswer = {
   status?: string;
   identity_providers?: { down: number; degraded: number };
   degraded?: string[];
   errors?: { detail?: string; meta?: { reasons?: string[] } }[];
 };
 
-function read(text: string): Said | undefined {
+function read(text: string): HealthAnswer | undefined {
   try {
     return Object(JSON.parse(text));
   } catch {
@@ -37,7 +37,7 @@ function read(text: string): Said | undefined {
   }
 }
 
-function whyNot(said: Said | undefined): string | undefined {
+function whyNot(said: HealthAnswer | undefined): string | undefined {
   const error = said?.errors?.[0];
   return error?.meta?.reasons?.join("; ") ?? error?.detail;
 }
@@ -47,7 +47,7 @@ function describe({
   status,
   degraded = [],
   identity_providers: { down, degraded: failing } = WELL,
-}: Said): string {
+}: HealthAnswer): string {
   return [
     status,
     ...degraded.map((what) => `does not hold in full: ${what}`),

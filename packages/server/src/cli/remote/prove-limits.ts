@@ -28,9 +28,9 @@ const SMALLEST_PART = 5;
 
 const INTERRUPTED = "interrupted: nothing is proven";
 
-type Given = { store: string; seconds: string; url: string | undefined; json: boolean };
+type ProofOptions = { store: string; seconds: string; url: string | undefined; json: boolean };
 
-export async function proveLimits(given: Given): Promise<void> {
+export async function proveLimits(given: ProofOptions): Promise<void> {
   const { store: storeId, json } = given;
   const seconds = readWhole(given.seconds, "--seconds", 1);
   const url = given.url === undefined ? readPublicUrl(process.env) : readUrl(given.url);
@@ -123,14 +123,14 @@ async function getToken(url: string, { created }: Made, grant: Grant, signal: Ab
   const within = AbortSignal.any([signal, AbortSignal.timeout(ANSWERS_WITHIN_MS)]);
   const { status, text } = await ask(`${url}/oauth/access_token`, within, body).catch((cause) => {
     if (signal.aborted) throw operatorFault(INTERRUPTED);
-    throw operatorFault(`no latchkey answers at ${url}; start it, or say where it is with --url`, cause);
+    throw operatorFault(`no latchkey answers at ${url}; start it, or give its address with --url`, cause);
   });
   if (status === 401)
     throw operatorFault(`the service at ${url} does not know the key just made: it runs on another database`);
   const token = status === 200 ? tokenIn(text) : undefined;
   if (typeof token === "string") return token;
   throw operatorFault(
-    `${url} answers ${status}, and no access token, to a request for one; say where the service is with --url`,
+    `${url} answers ${status}, and no access token, to a request for one; give the service's address with --url`,
   );
 }
 
@@ -158,21 +158,12 @@ function report(proof: Proof, seconds: number, rateLimit: number, json: boolean)
     ...(served > most ? ["more was served than the limit allows"] : []),
   ];
   if (broken.length > 0) process.exitCode = 1;
-  const found = {
-    all,
-    seconds,
-    rateLimit,
-    hasVisitors: proof.guarded.length > 1,
-    isPromised,
-    served,
-    most,
-    refused,
-    broken,
-  };
+  const hasVisitors = proof.guarded.length > 1;
+  const found = { all, seconds, rateLimit, hasVisitors, isPromised, served, most, refused, broken };
   console.log(json ? JSON.stringify(toJson(found)) : describe(found));
 }
 
-type Found = {
+type ProofResult = {
   all: Prover[];
   seconds: number;
   rateLimit: number;
@@ -186,27 +177,17 @@ type Found = {
   broken: string[];
 };
 
-const toJson = ({
-  all,
-  seconds,
-  rateLimit,
-  hasVisitors,
-  isPromised,
-  served,
-  most,
-  refused,
-  broken,
-}: Found) => ({
+const toJson = ({ all, broken, refused, ...found }: ProofResult) => ({
   proven: broken.length === 0,
   broken,
-  seconds,
-  rate_limit: rateLimit,
-  served,
-  most_that_could_be_served: most,
+  seconds: found.seconds,
+  rate_limit: found.rateLimit,
+  served: found.served,
+  most_that_could_be_served: found.most,
   refused_within_a_reservation: refused.steady,
   refused_beside_the_stranger: refused.guarded,
-  sources_promised: isPromised,
-  sources_tried: hasVisitors,
+  sources_promised: found.isPromised,
+  sources_tried: found.hasVisitors,
   provers: all.map(({ key, from, reserved, pace, asked, served, refused }) => ({
     key,
     from,
@@ -218,17 +199,8 @@ const toJson = ({
   })),
 });
 
-function describe({
-  all,
-  seconds,
-  rateLimit,
-  hasVisitors,
-  isPromised,
-  served,
-  most,
-  refused,
-  broken,
-}: Found): string {
+function describe({ all, hasVisitors, isPromised, refused, broken, ...found }: ProofResult): string {
+  const { seconds, rateLimit, served, most } = found;
   const rows = all.map(({ key, from, reserved, pace, asked, served, refused }) => {
     return [key, from, reserved, pace === undefined ? "no pause" : pace.toFixed(1), asked, served, refused];
   });

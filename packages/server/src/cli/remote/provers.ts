@@ -141,10 +141,10 @@ async function ask({ url, ...within }: Asking, prover: Prover): Promise<void> {
     );
 }
 
-type Answer = { status: number | undefined; requestId: unknown };
+type ProbeAnswer = { status: number | undefined; requestId: unknown };
 
 /** `fetch` cannot choose the local address. */
-function get(url: string, options: http.RequestOptions): Promise<Answer> {
+function get(url: string, options: http.RequestOptions): Promise<ProbeAnswer> {
   return new Promise((resolve, reject) => {
     const { get } = url.startsWith("https:") ? https : http;
     const timeout = options.timeout ?? ANSWERS_WITHIN_MS;

@@ -18,7 +18,7 @@ import { freePort } from "./free-port.ts";
 import { type Kept, nameKept, pathOf, placeOf } from "./kept-files.ts";
 import { stopOnSignal } from "./stop.ts";
 
-type Credentials = { storeId: string; keyId: string; clientId: string; clientSecret: string };
+type PracticeCredentials = { storeId: string; keyId: string; clientId: string; clientSecret: string };
 type Ports = { service: number; idp: number; shop: number };
 
 export async function dev({ reset, yes }: { reset: boolean; yes: boolean }): Promise<void> {
@@ -38,7 +38,7 @@ export async function dev({ reset, yes }: { reset: boolean; yes: boolean }): Pro
       .filter(Boolean)
       .join(","),
   });
-  let credentials: Credentials | undefined;
+  let credentials: PracticeCredentials | undefined;
   const service = await startService(config, {
     prepare: async (deps) => {
       credentials = await firstStore(deps, kept?.credentials);
@@ -59,7 +59,7 @@ export async function dev({ reset, yes }: { reset: boolean; yes: boolean }): Pro
 
 async function openShop(
   config: Config,
-  credentials: Credentials,
+  credentials: PracticeCredentials,
   ports: Ports,
   kept: Kept | undefined,
 ): Promise<Demo> {
@@ -193,8 +193,12 @@ function chooseMasterKey(file: string | undefined): string {
 async function firstStore(
   deps: { storage: Storage; clock: Clock },
   file: string | undefined,
-): Promise<Credentials> {
-  const kept = readWhole<Credentials>(file, areCredentials, "Delete it, and another practice store is made");
+): Promise<PracticeCredentials> {
+  const kept = readWhole<PracticeCredentials>(
+    file,
+    areCredentials,
+    "Delete it, and another practice store is made",
+  );
   if (kept && (await findStore(deps.storage, kept.storeId))) return kept;
   const { store, key } = await createStore(deps, {
     name: "Practice store",
@@ -224,7 +228,7 @@ function whatStays(databaseUrl: string): string {
 
 function banner(
   { publicUrl, databaseUrl }: Config,
-  credentials: Credentials,
+  credentials: PracticeCredentials,
   { shopUrl, knobsUrl, hooksUrl, members, membersRealmId }: Demo,
   withConsole: boolean,
 ): string {

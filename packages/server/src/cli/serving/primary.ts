@@ -128,13 +128,17 @@ const tell = (worker: Worker, message: ToWorker): void => {
   if (worker.isConnected()) worker.send(message);
 };
 
-type Question = Pick<AskMessage, "about"> & { awaited: Set<Worker>; answers: unknown[]; finish(): void };
+type WorkerQuestion = Pick<AskMessage, "about"> & {
+  awaited: Set<Worker>;
+  answers: unknown[];
+  finish(): void;
+};
 type AskMessage = Extract<ToPrimary, { kind: "ask" }>;
-type Facts = Pick<Gathered, "workers" | "lost" | "startedAt">;
+type WorkerFacts = Pick<Gathered, "workers" | "lost" | "startedAt">;
 
 /** Passes a worker's question to all workers, and their answers back. */
-function createGathering(serving: ReadonlySet<Worker>, facts: () => Facts) {
-  const questions = new Map<number, Question>();
+function createGathering(serving: ReadonlySet<Worker>, facts: () => WorkerFacts) {
+  const questions = new Map<number, WorkerQuestion>();
   /** The last metrics of each worker, and the sum of those that have ended. */
   const lastFigures = new Map<Worker, unknown>();
   let ended: Promise<unknown[]> = Promise.resolve([]);
