@@ -19,7 +19,7 @@ type ListColumns<T> = {
   toCells(row: T): readonly (string | number)[];
 };
 
-type Rows<T> = {
+type ListRows<T> = {
   rows: readonly T[];
   next: string | undefined;
   /** Printed on standard error when the list has no rows. */
@@ -38,7 +38,7 @@ export const rowsOf = <T>({ data, links }: PageAnswer<T>) => ({
  * One page: a table on standard output and, on standard error, the option that shows the next page; or one JSON object.
  */
 export function printList<T>(
-  { rows, next, empty }: Rows<T>,
+  { rows, next, empty }: ListRows<T>,
   { json, after }: Pick<PageGiven, "after"> & { json: boolean },
   { name, head, toCells }: ListColumns<T>,
 ): void {
@@ -54,7 +54,7 @@ export function printList<T>(
 /** Reads one page of a store's list and prints it. */
 export async function listFromStore<T>(
   given: FromStore & PageGiven,
-  read: (deps: CommandDeps, storeId: string, page: Page) => Promise<Rows<T>>,
+  read: (deps: CommandDeps, storeId: string, page: Page) => Promise<ListRows<T>>,
   columns: ListColumns<T>,
 ): Promise<void> {
   const { after } = given;
