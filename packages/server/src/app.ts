@@ -58,7 +58,7 @@ export function createApp(options: AppOptions): App {
     consolePages(publicUrl),
   ]);
   return {
-    ...createTidying(deps),
+    ...createTidying({ ...deps, log }),
     serve,
     serveOperations: serveRoutes(serving, forOperators, []),
     fetch: toFetch(serve),
