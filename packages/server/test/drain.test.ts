@@ -3,18 +3,18 @@ import type { Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type Draining, watchConnections } from "../src/http/drain.ts";
-import type { Answer } from "../src/http/message.ts";
+import type { HttpAnswer } from "../src/http/message.ts";
 import { createHttpServer } from "../src/http/server.ts";
 import { until } from "./support/until.ts";
 
 /** Connections in every state that they can have at a stop. */
 
-const WELL: Answer = { status: 200, headers: {}, body: "well" };
+const WELL: HttpAnswer = { status: 200, headers: {}, body: "well" };
 
 let server: Server;
 let draining: Draining;
 let asked: string[];
-let answer: PromiseWithResolvers<Answer> | undefined;
+let answer: PromiseWithResolvers<HttpAnswer> | undefined;
 let accepted: Socket | undefined;
 
 beforeEach(async () => {
@@ -107,7 +107,7 @@ test("a partly received request is waited for, and its answer ends the connectio
 });
 
 test("an answer under way has Connection: close, and is waited for", async () => {
-  answer = Promise.withResolvers<Answer>();
+  answer = Promise.withResolvers<HttpAnswer>();
   const { socket, received, ended } = client();
   socket.write(get("/under-way"));
   await until(() => asked.length === 1);
@@ -122,7 +122,7 @@ test("an answer under way has Connection: close, and is waited for", async () =>
 });
 
 test("an answer whose head was sent before is completed, and then its connection is closed", async () => {
-  answer = Promise.withResolvers<Answer>();
+  answer = Promise.withResolvers<HttpAnswer>();
   const rest = Promise.withResolvers<void>();
   const { socket, received, ended } = client();
   socket.write(get("/in-pieces"));
@@ -145,7 +145,7 @@ test("an answer whose head was sent before is completed, and then its connection
 });
 
 test("a pipelined request that came before the previous answer was sent is answered too", async () => {
-  const [first, second] = [Promise.withResolvers<Answer>(), Promise.withResolvers<Answer>()];
+  const [first, second] = [Promise.withResolvers<HttpAnswer>(), Promise.withResolvers<HttpAnswer>()];
   const rest = Promise.withResolvers<void>();
   const { socket, received, ended } = client();
   answer = first;
@@ -187,7 +187,7 @@ test("a closed connection is forgotten", async () => {
 });
 
 test("a connection that does not end is cut off", async () => {
-  answer = Promise.withResolvers<Answer>();
+  answer = Promise.withResolvers<HttpAnswer>();
   const { socket } = client();
   const closed = once(socket, "close");
   socket.on("error", () => {});

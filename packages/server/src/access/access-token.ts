@@ -7,7 +7,8 @@ import { KEY_ID_BYTES, type Keyring } from "../lib/keyring.ts";
  * An access token contains its own data and an HMAC over them, so issuing a token writes no row. The implicit grant is
  * open to everybody, and must not be able to fill the database.
  *
- *     lkat_ base64url( version 1 | key id 4 | grant 1 | store 16 | holder 16 | token 16 | issued 4 | expires 4 | HMAC-SHA-256 32 )
+ *     lkat_ base64url( version 1 | key id 4 | grant 1 | store 16 | holder 16 | token 16
+ *                      | issued 4 | expires 4 | HMAC-SHA-256 32 )
  */
 export type AccessToken = {
   grant: Grant;

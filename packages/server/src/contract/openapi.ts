@@ -69,15 +69,12 @@ type Schema = {
   additionalProperties?: unknown;
 };
 
-/**
- * Unicode classes of patterns, written out, because tools of other languages do not read `\p{…}`. Line separators are
- * literal.
- */
+/** Unicode classes of patterns, written out, because tools of other languages do not read `\p{…}`. */
 const CLASSES = /\\[pP]\{/;
 const CONTROL = "\\x00-\\x1f\\x7f-\\x9f\u2028\u2029";
 const BLANK = " \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff";
 /**
- * A text with a visible character, as `name` in shapes.ts. The parts share no character, so a match takes linear time.
+ * A text with a visible character, as `name` in shapes.ts. Its parts share no character, so a match takes linear time.
  */
 const NAME = `^[${BLANK}]*[^${CONTROL}\\s][^${CONTROL}]*$`;
 
@@ -171,9 +168,9 @@ function successResponse(operation: Operation, components: Components): unknown 
 
 const PAGE = { content: { "text/html": { schema: { type: "string" } } } };
 
-type Field = { description: string; required: boolean; schema: { type: string; format?: string } };
+type SchemaField = { description: string; required: boolean; schema: { type: string; format?: string } };
 
-const field = (description: string, required = true): Field => ({
+const field = (description: string, required = true): SchemaField => ({
   description,
   required,
   schema: { type: "string" },
@@ -184,7 +181,7 @@ function fieldsOf(
   operation: Operation,
   status: number,
   codes: readonly ProblemCode[],
-): Record<string, Field> {
+): Record<string, SchemaField> {
   const isOfBearer = typeof operation.access !== "string";
   const isCounted = isOfBearer ? status !== 401 : codes.includes("rate_limit_exceeded");
   const isRefusedByToken =

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { toIso } from "../lib/clock.ts";
-import type { Condition, Page, Place, Sort } from "../lib/condition.ts";
+import type { Condition, Page, PagePosition, Sort } from "../lib/condition.ts";
 import { limits } from "./limits.ts";
 import type { pageLinks, pageQuery } from "./shapes.ts";
 
@@ -10,7 +10,7 @@ export const toPage = (query: z.output<typeof pageQuery>): Page => ({
   after: query["page[after]"],
 });
 
-export function presentPage({ limit }: Page, { offset, total, isAtLeast }: Place) {
+export function presentPage({ limit }: Page, { offset, total, isAtLeast }: PagePosition) {
   return {
     page: {
       limit,
@@ -23,7 +23,12 @@ export function presentPage({ limit }: Page, { offset, total, isAtLeast }: Place
 }
 
 /** How a page was requested, and where it is in its list. */
-type PageRead = { page: Page; place: Place; conditions?: readonly Condition[]; sort?: Sort | undefined };
+type PageRead = {
+  page: Page;
+  place: PagePosition;
+  conditions?: readonly Condition[];
+  sort?: Sort | undefined;
+};
 
 /** One page of a list: each item with the address of its own, and the links to the pages around it. */
 export const pageOf = <T extends { id: string }>(
@@ -51,14 +56,14 @@ export function toListParameters(conditions: readonly Condition[], sort?: Sort):
 export function presentPageLinks(
   listUrl: string,
   { limit, after }: Page,
-  { offset, total, next }: Place,
+  { offset, total, next }: PagePosition,
   others: Record<string, string> = {},
 ): z.input<typeof pageLinks> {
   const within = Object.entries(others).map(([name, value]) => `&${name}=${encodeURIComponent(value)}`);
   const to = (where: string) => `${listUrl}?page%5Blimit%5D=${limit}${where}${within.join("")}`;
   const at = (place: number) => to(`&page%5Boffset%5D=${place}`);
   // Instances of a release without cursors use the offset beside it. Only `next` goes beyond the largest offset.
-  const behind = ({ after, offset }: NonNullable<Place["next"]>) => {
+  const behind = ({ after, offset }: NonNullable<PagePosition["next"]>) => {
     const beside = offset <= limits.pageOffset ? `&page%5Boffset%5D=${offset}` : "";
     return to(`${beside}&page%5Bafter%5D=${encodeURIComponent(after)}`);
   };

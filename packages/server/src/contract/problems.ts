@@ -2,7 +2,7 @@
  * Every way the service says no, in one table. `means` is the default detail that a caller reads; `remedy` is what
  * docs/errors.md adds. `oauth` is the error that an OAuth endpoint answers with (RFC 6749 5.2).
  */
-type Entry = { status: Status; means: string; remedy: string; oauth?: string };
+type ProblemEntry = { status: Status; means: string; remedy: string; oauth?: string };
 export type Status =
   | 400
   | 401
@@ -689,11 +689,11 @@ export const problems = {
     means: "This instance is not ready to serve.",
     remedy: "`meta` gives the reasons. A balancer should send requests elsewhere until this answers 200.",
   },
-} as const satisfies Record<string, Entry>;
+} as const satisfies Record<string, ProblemEntry>;
 
 export type ProblemCode = keyof typeof problems;
 
-export const problemEntry = (code: ProblemCode): Entry => problems[code];
+export const problemEntry = (code: ProblemCode): ProblemEntry => problems[code];
 
 export const titles: Record<Status, string> = {
   400: "Bad Request",

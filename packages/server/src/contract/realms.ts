@@ -26,9 +26,7 @@ const settingsPaths = {
   alias: "/v2/settings/customer-authentication",
 } as const;
 
-/**
- * A client id as a storefront or provider writes it: printable ASCII with spaces (RFC 6749, appendix A.1), not blank.
- */
+/** A client id at a storefront or provider: printable ASCII with spaces (RFC 6749, appendix A.1), not blank. */
 export const clientId = z
   .string()
   .min(1, { abort: true })

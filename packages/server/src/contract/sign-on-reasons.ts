@@ -3,7 +3,7 @@
  * storefront is told (`error`: RFC 6749 4.1.2.1 and OpenID Connect Core 3.1.2.6). A dot names the thing that the
  * identity provider sent and the part of it that was wrong.
  */
-type Entry = { error: SignOnError; means: string; remedy: string };
+type ReasonEntry = { error: SignOnError; means: string; remedy: string };
 
 export type SignOnError =
   | "invalid_request"
@@ -587,11 +587,11 @@ export const signOnReasons = {
     means: "Something went wrong on our side.",
     remedy: "Try again; if it stays, look for the reference in the service's log.",
   },
-} as const satisfies Record<string, Entry>;
+} as const satisfies Record<string, ReasonEntry>;
 
 export type SignOnReason = keyof typeof signOnReasons;
 
-export const signOnReasonEntry = (reason: SignOnReason): Entry => signOnReasons[reason];
+export const signOnReasonEntry = (reason: SignOnReason): ReasonEntry => signOnReasons[reason];
 
 /** What else to do where a sign-on was refused and this check did not pass. */
 const furtherRemedies: Record<string, string> = {

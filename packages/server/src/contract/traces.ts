@@ -4,7 +4,7 @@
  */
 export type Traces = {
   /** Runs one request. All spans begun within `work` belong to it. */
-  request<T>(asked: Asked, work: () => Promise<T>, answered: () => Answered): Promise<T>;
+  request<T>(asked: Asked, work: () => Promise<T>, answered: () => TracedAnswer): Promise<T>;
   /**
    * Makes the present request a part of this sign-on. The attempt's id is the trace's id, so both legs and the exchange
    * are one trace on whichever instances, and no state passes between them.
@@ -23,4 +23,4 @@ export type Traces = {
 export type SignOnPart = "authorize" | "callback" | "redeem" | "direct";
 
 type Asked = { method: string; route: string; requestId: string; traceparent: string | undefined };
-type Answered = { status: number; storeId: string | undefined; reason: string | undefined };
+type TracedAnswer = { status: number; storeId: string | undefined; reason: string | undefined };

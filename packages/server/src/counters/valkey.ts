@@ -25,10 +25,7 @@ export type Valkey = {
   eviction(): string | undefined;
   /** How many instances there are, this one included; while Valkey is away, how many there were. */
   instances(): number;
-  /**
-   * Since the start: how often Valkey has gone away, how many calls it has answered, and how many were decided without
-   * it.
-   */
+  /** Since the start: times away, calls answered, and calls decided without it. */
   counts(): { losses: number; answered: number; alone: number };
   /** Calls the listener with the time of each round trip. */
   onRoundTrip(listener: (elapsedMs: number) => void): void;
@@ -59,9 +56,7 @@ type ValkeyLink = {
 };
 
 const ANSWER_WITHIN_MS = 50;
-/**
- * A connection that takes longer is given up, and the next one tried: a lost packet is sent again only after a second.
- */
+/** A connection that takes longer is given up; a lost packet is sent again only after a second. */
 const CONNECT_WITHIN_MS = 500;
 const PROBE_EVERY_MS = 200;
 const BEAT_EVERY_MS = 1000;

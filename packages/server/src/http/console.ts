@@ -4,9 +4,9 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { consoleUrlOf, NO_CONSOLE } from "../contract/console.ts";
 import { Problem } from "../contract/problem.ts";
-import { type Answer, headerOf, type Received } from "./message.ts";
+import { type HttpAnswer, headerOf, type Received } from "./message.ts";
 import { createPaths } from "./paths.ts";
-import type { Page } from "./serve.ts";
+import type { ServicePage } from "./serve.ts";
 
 /**
  * The console at /console/: the files of its build (packages/console/build.ts), read once and kept in memory. A path is
@@ -67,10 +67,10 @@ async function readFiles(): Promise<(path: string) => Served | undefined> {
 
 let reading: ReturnType<typeof readFiles> | undefined;
 
-export const consolePages = (publicUrl: string): Page => ({
+export const consolePages = (publicUrl: string): ServicePage => ({
   path: "/console",
   andBelow: true,
-  async respond(received, path): Promise<Answer> {
+  async respond(received, path): Promise<HttpAnswer> {
     if (!consoleUrlOf(publicUrl)) throw new Problem("route_not_found", { detail: NO_CONSOLE });
     reading ??= readFiles();
     const find = await reading.catch((cause) => {

@@ -7,7 +7,7 @@ import type { Traces } from "../contract/traces.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { sourceOf, type TrustedProxies } from "../lib/source-address.ts";
-import { type Answer, headerOf, type Pieces, type Received } from "./message.ts";
+import { type HttpAnswer, headerOf, type Pieces, type Received } from "./message.ts";
 import { type PageReader, pageHeaders } from "./pages/frame.ts";
 import { languageOf, uiLocalesOf } from "./pages/language.ts";
 import { problemPage } from "./pages/shopper-pages.ts";
@@ -43,7 +43,7 @@ export type ServeDeps = {
 export type InFlight = { requests: number };
 
 /** The matched route: its name in the log, its kind of caller, and the fields of all its answers. */
-export type Place = {
+export type MatchedRoute = {
   route: string;
   access: Operation["access"] | undefined;
   headers: Record<string, string>;
@@ -64,12 +64,17 @@ export type Exchange = {
   cameFrom?: { shop: Shop; uiLocales: string | undefined };
 };
 
-type Work = (state: Exchange) => Promise<Answer>;
+type Work = (state: Exchange) => Promise<HttpAnswer>;
 
 /**
  * The frame of every request: an id, the common headers, the one place where a problem becomes JSON, and the log line.
  */
-export function exchange(deps: ServeDeps, received: Received, place: Place, work: Work): Promise<Answer> {
+export function exchange(
+  deps: ServeDeps,
+  received: Received,
+  place: MatchedRoute,
+  work: Work,
+): Promise<HttpAnswer> {
   const requestId = newId();
   const { traces } = deps;
   if (!traces) return answer(deps, received, place, work, requestId);
@@ -99,16 +104,16 @@ function reasonOf({ failure, problem }: Answered): string | undefined {
 async function answer(
   deps: ServeDeps,
   received: Received,
-  place: Place,
+  place: MatchedRoute,
   work: Work,
   requestId: string,
-): Promise<Answer> {
+): Promise<HttpAnswer> {
   const startedMs = deps.clock.monotonicMs();
   deps.inFlight.requests++;
   const source = sourceOf(received.peer, headerOf(received, "x-forwarded-for"), deps.proxies);
   const state: Exchange = { requestId, caller: undefined, headers: {}, source };
   let problem: Problem | undefined;
-  let made: Answer;
+  let made: HttpAnswer;
   try {
     made = await work(state);
   } catch (error) {
@@ -141,7 +146,7 @@ function refuse(
   received: Received,
   state: Exchange,
   access: Operation["access"] | undefined,
-): Answer {
+): HttpAnswer {
   const { requestId } = state;
   const headers = problemHeaders(problem, access === "client" ? "Basic" : "Bearer");
   if (access === "browser") {
@@ -176,7 +181,7 @@ export async function refuseUnread(
 }
 
 /** Text and streams are sent as they are; other values as JSON. */
-export function respond(status: number, body: unknown, headers: Answer["headers"]): Answer {
+export function respond(status: number, body: unknown, headers: HttpAnswer["headers"]): HttpAnswer {
   if (body === undefined) return { status, headers, body };
   return {
     status,

@@ -18,14 +18,14 @@ export type Received = {
  */
 export type Pieces = AsyncIterableIterator<string>;
 
-export type Answer = {
+export type HttpAnswer = {
   status: number;
   /** A header with several values is sent as several headers, because cookies cannot be joined. */
   headers: Record<string, string | string[]>;
   body: string | Buffer<ArrayBuffer> | Pieces | undefined;
 };
 
-export type Serve = (received: Received) => Promise<Answer>;
+export type Serve = (received: Received) => Promise<HttpAnswer>;
 
 /** For headers that Node never splits into a list. */
 export const headerOf = ({ headers }: Received, name: string): string | undefined => {

@@ -3,7 +3,7 @@ import type { Caller } from "../contract/caller.ts";
 import type { GateResult } from "../contract/gate.ts";
 import type { Input, Operation, Output } from "../contract/operation.ts";
 
-type Access<O extends Operation> = O["access"] extends "public"
+type AccessFacts<O extends Operation> = O["access"] extends "public"
   ? { requestId: string; source: string }
   : O["access"] extends "browser"
     ? { browser: BrowserRequest; requestId: string }
@@ -28,11 +28,13 @@ type Access<O extends Operation> = O["access"] extends "public"
         };
 
 /** A string is sent as it is: JSON that was written once, or another media type. So is a stream. */
-type Answer<O extends Operation> = O["access"] extends "browser"
+type HandlerAnswer<O extends Operation> = O["access"] extends "browser"
   ? BrowserAnswer
   : Output<O> | string | AsyncIterableIterator<string>;
 
-type Handler<O extends Operation> = (request: Input<O> & Access<O>) => Promise<Answer<O>> | Answer<O>;
+type Handler<O extends Operation> = (
+  request: Input<O> & AccessFacts<O>,
+) => Promise<HandlerAnswer<O>> | HandlerAnswer<O>;
 
 /** An operation of the contract and the function that serves it. */
 export type Route = { operation: Operation; handle(request: unknown): unknown };
@@ -40,5 +42,5 @@ export type Route = { operation: Operation; handle(request: unknown): unknown };
 /** The only unchecked cast: `serve` passes a request that it has validated against this operation. */
 export const on = <O extends Operation>(operation: O, handle: Handler<O>): Route => ({
   operation,
-  handle: (request) => handle(request as Input<O> & Access<O>),
+  handle: (request) => handle(request as Input<O> & AccessFacts<O>),
 });

@@ -7,14 +7,14 @@ import { readIfMatch, toEntityTag } from "./entity-tag.ts";
 import {
   type Exchange,
   exchange,
-  type Place,
+  type MatchedRoute,
   readerOf,
   refuseUnread,
   respond,
   type ServeDeps,
 } from "./exchange.ts";
 import { corsHeaders, preflightHeaders, securityHeaders } from "./headers.ts";
-import { type Answer, headerOf, type Received, type Serve } from "./message.ts";
+import { type HttpAnswer, headerOf, type Received, type Serve } from "./message.ts";
 import { type PageReader, pageHeaders } from "./pages/frame.ts";
 import { choicePage, signedOutPage, signOutPage } from "./pages/shopper-pages.ts";
 import { ADMINISTRATOR, testPage } from "./pages/test-page.ts";
@@ -25,21 +25,26 @@ import type { Route } from "./route.ts";
 import { routedPath, type Target, targetOf } from "./target.ts";
 
 /** A page of the service for people, with its own headers. */
-export type Page = {
+export type ServicePage = {
   path: string;
   /** It also answers every path below that has no route of its own. */
   andBelow?: true;
-  respond(received: Received, path: string): Promise<Answer>;
+  respond(received: Received, path: string): Promise<HttpAnswer>;
 };
 
 /** The entry of one path: a page, or an operation per method. */
-type Stand = { place: Place; page?: Page; routes: Map<string, Placed>; everywhere?: Placed | undefined };
-type Placed = { route: Route; place: Place };
+type Stand = {
+  place: MatchedRoute;
+  page?: ServicePage;
+  routes: Map<string, PathEntry>;
+  everywhere?: PathEntry | undefined;
+};
+type PathEntry = { route: Route; place: MatchedRoute };
 
 /** Serves the routes of the contract and the pages. Anything else is answered 404 or 405. */
-export function serveRoutes(deps: ServeDeps, routes: readonly Route[], pages: readonly Page[]): Serve {
+export function serveRoutes(deps: ServeDeps, routes: readonly Route[], pages: readonly ServicePage[]): Serve {
   const security = securityHeaders(deps.publicUrl);
-  const placeAt = (path: string, route = path, access?: Operation["access"]): Place => ({
+  const placeAt = (path: string, route = path, access?: Operation["access"]): MatchedRoute => ({
     route,
     access,
     headers: { ...security, ...corsHeaders(path) },
@@ -51,7 +56,7 @@ export function serveRoutes(deps: ServeDeps, routes: readonly Route[], pages: re
     const here = routes.filter((route) => pathsOf(route).includes(path));
     // A 405 uses this path's error format: page, OAuth JSON (RFC 6749) or the service's JSON.
     const place = placeAt(path, path, here[0]?.operation.access);
-    const placed = here.map((route): [string, Placed] => {
+    const placed = here.map((route): [string, PathEntry] => {
       const { method, path: name, access } = route.operation;
       return [method, { route, place: placeAt(path, name, access) }];
     });
@@ -114,9 +119,9 @@ function onlyWhatIsMeant({ query }: Operation, sent: string): string {
 function servePreflight(
   deps: ServeDeps,
   received: Received,
-  place: Place,
+  place: MatchedRoute,
   headers: Record<string, string>,
-): Promise<Answer> {
+): Promise<HttpAnswer> {
   return exchange(deps, received, place, async ({ source }) => {
     await deps.gate.limitSource(source);
     return respond(204, undefined, headers);
@@ -127,22 +132,22 @@ function servePage(
   deps: ServeDeps,
   received: Received,
   path: string,
-  place: Place,
-  page: Page,
-): Promise<Answer> {
+  place: MatchedRoute,
+  page: ServicePage,
+): Promise<HttpAnswer> {
   return exchange(deps, received, place, async ({ source }) => {
     await deps.gate.limitSource(source);
     return page.respond(received, path);
   });
 }
 
-function serveNothing(deps: ServeDeps, received: Received, place: Place): Promise<Answer> {
+function serveNothing(deps: ServeDeps, received: Received, place: MatchedRoute): Promise<HttpAnswer> {
   return exchange(deps, received, place, (state) =>
     refuseUnread(deps, state, new Problem("route_not_found")),
   );
 }
 
-function refuseMethod(deps: ServeDeps, received: Received, stand: Stand): Promise<Answer> {
+function refuseMethod(deps: ServeDeps, received: Received, stand: Stand): Promise<HttpAnswer> {
   return exchange(deps, received, stand.place, (state) => {
     state.headers.Allow = methodsOf(stand).join(", ");
     return refuseUnread(deps, state, new Problem("method_not_allowed"));
@@ -161,7 +166,7 @@ async function serve(
   deps: ServeDeps,
   { received, route, target, parameters }: Routed,
   state: Exchange,
-): Promise<Answer> {
+): Promise<HttpAnswer> {
   const { operation } = route;
   const { requestId } = state;
   if (target.length > limits.urlBytes) return refuseUnread(deps, state, new Problem("url_too_long"));
@@ -206,9 +211,9 @@ const statusOf = ({ status, statusOnRequest }: Operation["success"], received: R
     : status;
 
 /** Always 303, which makes the browser send GET, whatever the method was (RFC 9700, section 4.12). */
-function respondToBrowser(answer: BrowserAnswer, received: Received, state: Exchange): Answer {
+function respondToBrowser(answer: BrowserAnswer, received: Received, state: Exchange): HttpAnswer {
   if (answer.failure) state.failure = answer.failure;
-  const headers: Answer["headers"] = answer.setCookies ? { "Set-Cookie": answer.setCookies } : {};
+  const headers: HttpAnswer["headers"] = answer.setCookies ? { "Set-Cookie": answer.setCookies } : {};
   if ("location" in answer) return respond(303, undefined, { ...headers, Location: answer.location });
   const reader = "report" in answer ? ADMINISTRATOR : readerOf(received, state);
   return respond(200, pageOf(answer, reader), { ...headers, ...pageHeaders(reader, formTargetsOf(answer)) });

@@ -6,7 +6,7 @@ import { type ProblemCode, titles } from "../contract/problems.ts";
 import { newId } from "../lib/ids.ts";
 import { createServer } from "../lib/node-http.ts";
 import { connectionOf, noteAnswer } from "./connections.ts";
-import type { Answer, Pieces, Serve } from "./message.ts";
+import type { HttpAnswer, Pieces, Serve } from "./message.ts";
 import { problemBody, toProblem } from "./problem-response.ts";
 
 /** Called for connections that never reached a route, so that the log has their request id. */
@@ -82,7 +82,10 @@ function endWith(outgoing: ServerResponse): void {
 }
 
 /** Sets Content-Length, because Node would otherwise send a body in chunks. */
-function send(outgoing: ServerResponse, { status, headers, body = "" }: Answer): Promise<void> | undefined {
+function send(
+  outgoing: ServerResponse,
+  { status, headers, body = "" }: HttpAnswer,
+): Promise<void> | undefined {
   if (typeof body === "object" && !Buffer.isBuffer(body)) return sendPieces(outgoing, status, headers, body);
   const length = Buffer.byteLength(body);
   if (status !== 204) headers["Content-Length"] = String(length);
@@ -101,7 +104,7 @@ const TAKEN_WITHIN_MS = 10_000;
 async function sendPieces(
   outgoing: ServerResponse,
   status: number,
-  headers: Answer["headers"],
+  headers: HttpAnswer["headers"],
   pieces: Pieces,
 ): Promise<void> {
   const end = () => void pieces.return?.();
@@ -165,7 +168,7 @@ function readOn(incoming: IncomingMessage): void {
 }
 
 /** Logs a failure outside of any request. */
-function answerUnserved(error: unknown, onRefused: OnRefused, peer: string): Answer {
+function answerUnserved(error: unknown, onRefused: OnRefused, peer: string): HttpAnswer {
   const problem = toProblem(error);
   const { body, headers, requestId } = answerTo(problem);
   onRefused(problem, requestId, peer);

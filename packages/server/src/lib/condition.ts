@@ -10,7 +10,7 @@ export type Sort = { field: string; descending: boolean };
 export type Page = { limit: number; offset: number; after?: string | undefined };
 
 /** The position of a page in its list. */
-export type Place = {
+export type PagePosition = {
   /** The rows before the page. After a cursor, the rows passed on the way. */
   offset: number;
   total: number;

@@ -21,14 +21,14 @@ type Options = {
   refusal(): Error;
 };
 
-type Waiter = { sinceMs: number; isWanted(): boolean; begin(): void; refuse(): void };
+type WaitingTask = { sinceMs: number; isWanted(): boolean; begin(): void; refuse(): void };
 
 /** The weight of the latest task in the expected duration. */
 const LATEST = 1 / 8;
 
 export function createWorkQueue({ clock, atOnce, waitMs, eachMs, refusal }: Options): WorkQueue {
   /** The next group comes first. A group that gave up its only task stays empty until a task ends. */
-  const groups = new Map<string, Waiter[]>();
+  const groups = new Map<string, WaitingTask[]>();
   let expectedMs = eachMs;
   let running = 0;
   let waiting = 0;
@@ -67,7 +67,7 @@ export function createWorkQueue({ clock, atOnce, waitMs, eachMs, refusal }: Opti
       const [turn] = groups;
       if (!turn) return;
       const [group, members] = turn;
-      const first = members.shift() as Waiter;
+      const first = members.shift() as WaitingTask;
       waiting--;
       // A group with more waiting tasks moves to the end of the round.
       groups.delete(group);
@@ -78,9 +78,9 @@ export function createWorkQueue({ clock, atOnce, waitMs, eachMs, refusal }: Opti
   }
 
   function giveUpLatest(newest: string): void {
-    let most = groups.get(newest) as Waiter[];
+    let most = groups.get(newest) as WaitingTask[];
     for (const members of groups.values()) if (members.length > most.length) most = members;
-    const latest = most.pop() as Waiter;
+    const latest = most.pop() as WaitingTask;
     waiting--;
     latest.refuse();
   }

@@ -6,7 +6,10 @@ import type { Tables } from "../storage/tables.ts";
 /**
  * A person who works for the store and signs in at the console through an identity provider of the members' realm.
  *
- *     invited ──► active      The first sign-on binds the member to (profile, issuer, subject). The e-mail then identifies no more.
+ *     invited ──► active
+ *
+ * The first sign-on binds the member to profile, issuer and subject. From then on the e-mail does not identify the
+ * member.
  */
 export type Member = Omit<Tables["members"], "role"> & { role: Role; status: "invited" | "active" };
 

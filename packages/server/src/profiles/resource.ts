@@ -5,7 +5,7 @@ import { presentPage, presentPageLinks } from "../contract/paging.ts";
 import { isBackOffice } from "../contract/permissions.ts";
 import { type SignOnReason, signOnReasonEntry } from "../contract/sign-on-reasons.ts";
 import { type Clock, toIso } from "../lib/clock.ts";
-import type { Page, Place } from "../lib/condition.ts";
+import type { Page, PagePosition } from "../lib/condition.ts";
 import { show } from "../lib/show.ts";
 import { hostsOf } from "../openid/discovery.ts";
 import type { Report } from "../openid/doctor.ts";
@@ -19,7 +19,7 @@ import { hasSecret, type Profile } from "./profile.ts";
 export type Presenting = { publicUrl: string; calls: Pick<Calls, "healthOf">; clock: Clock };
 export type ProfileAnswer = Output<typeof contract.getProfile>;
 export type ProfileView = Profile & { adoptable?: Adoptable[] };
-export type ProfileList = { profiles: Profile[]; place: Place; page: Page; realmId: string };
+export type ProfileList = { profiles: Profile[]; place: PagePosition; page: Page; realmId: string };
 type ProfileReader = Pick<Caller, "grant">;
 
 export const profileResource = (

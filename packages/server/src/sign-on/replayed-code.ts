@@ -4,10 +4,11 @@ import type { ProblemCode } from "../contract/problems.ts";
 import { customerTokenEvent } from "../customers/events.ts";
 import { byService } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Recorder } from "../sign-on-records/recorder.ts";
 import { referenceOf } from "../sign-on-records/reference.ts";
 import type { Trx } from "../storage/storage.ts";
 import { touchStore } from "../stores/store.ts";
-import type { TradeDeps } from "./burn-code.ts";
 import { type AttemptRow, type ClientGrant, findByCode, mismatchOf } from "./client-grant.ts";
 
 /** A refused code. `replayed`: the token of the first use was revoked. */
@@ -19,7 +20,7 @@ export type CodeRefusal = { refusal: Problem; replayed?: { attempt: AttemptRow; 
  */
 export async function refuseCode(
   trx: Trx,
-  deps: Pick<TradeDeps, "clock">,
+  deps: { clock: Clock },
   grant: ClientGrant,
   codeHash: string,
 ): Promise<CodeRefusal> {
@@ -44,7 +45,7 @@ type TakenBack = { customerId: string | null };
 /** Access tokens are not stored, so the id is revoked. The store's revision tells all instances. */
 async function takeBackFromMember(
   trx: Trx,
-  deps: Pick<TradeDeps, "clock">,
+  deps: { clock: Clock },
   attempt: AttemptRow,
   { requestId }: ClientGrant,
 ): Promise<TakenBack | undefined> {
@@ -87,7 +88,7 @@ const replayOf = (attempt: AttemptRow) =>
 /** Undefined: the token was deleted already. */
 async function takeBackFromCustomer(
   trx: Trx,
-  deps: Pick<TradeDeps, "clock">,
+  deps: { clock: Clock },
   attempt: AttemptRow,
   { by, requestId }: ClientGrant,
 ): Promise<TakenBack | undefined> {
@@ -115,7 +116,7 @@ async function takeBackFromCustomer(
 
 /** Call it after the commit: a transaction may run twice, or fail at its end. */
 export function recordCodeRefusal(
-  { recorder }: Pick<TradeDeps, "recorder">,
+  { recorder }: { recorder: Recorder },
   { refusal, replayed }: CodeRefusal,
 ): void {
   recorder.count("failed", refusal.code);

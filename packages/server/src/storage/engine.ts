@@ -6,17 +6,17 @@ import type { Database, Storage } from "./storage.ts";
 export const engineOf = (db: Database): Storage["engine"] =>
   db.getExecutor().adapter instanceof PostgresAdapter ? "postgres" : "sqlite";
 
-type Rows<DB, TB extends keyof DB, O> = SelectQueryBuilder<DB, TB, O>;
+type RowQuery<DB, TB extends keyof DB, O> = SelectQueryBuilder<DB, TB, O>;
 
 /**
  * Locks rows that the same transaction will change or that decide what it does, until it ends. On SQLite there is one
  * transaction that writes at a time.
  */
-export const forChange = <DB, TB extends keyof DB, O>(db: Database, rows: Rows<DB, TB, O>) =>
+export const forChange = <DB, TB extends keyof DB, O>(db: Database, rows: RowQuery<DB, TB, O>) =>
   engineOf(db) === "postgres" ? rows.forUpdate() : rows;
 
 /** The same without waiting: rows that another transaction has locked are left out. */
-export const forChangeIfFree = <DB, TB extends keyof DB, O>(db: Database, rows: Rows<DB, TB, O>) =>
+export const forChangeIfFree = <DB, TB extends keyof DB, O>(db: Database, rows: RowQuery<DB, TB, O>) =>
   engineOf(db) === "postgres" ? rows.forUpdate().skipLocked() : rows;
 
 /**
@@ -25,7 +25,7 @@ export const forChangeIfFree = <DB, TB extends keyof DB, O>(db: Database, rows: 
  */
 export const forKeyShare = <DB, TB extends keyof DB, O>(
   db: Database,
-  rows: Rows<DB, TB, O>,
+  rows: RowQuery<DB, TB, O>,
   table?: TB & string,
 ) => {
   if (engineOf(db) === "sqlite") return rows;

@@ -6,7 +6,7 @@ import { listCustomerTokens } from "../../src/contract/customer-tokens.ts";
 import { listCustomers } from "../../src/contract/customers.ts";
 import { listRealms } from "../../src/contract/realms.ts";
 import { listSignOns } from "../../src/contract/sign-ons.ts";
-import type { Condition, Page, Place, Sort } from "../../src/lib/condition.ts";
+import type { Condition, Page, PagePosition, Sort } from "../../src/lib/condition.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { readPage } from "../../src/storage/lists/page.ts";
 import type { Storage } from "../../src/storage/storage.ts";
@@ -118,7 +118,7 @@ describe.each(engines)("lists on $name", (engine) => {
     let offset = 0;
     do {
       const page: Page = { limit, offset: 0, after };
-      const { rows, place }: { rows: Seen[]; place: Place } = await readPage(
+      const { rows, place }: { rows: Seen[]; place: PagePosition } = await readPage(
         latchkey.storage,
         "customers",
         of,

@@ -55,12 +55,12 @@ export async function show({ argument, store, json }: FromStore & { argument: st
   print(data, json);
 }
 
-type KeyUpdateOptions = FromStore & { id: string } & Record<
+type KeyOptions = FromStore & { id: string } & Record<
     "name" | "reserve" | "role" | "openid-client",
     string | undefined
   >;
 
-export async function update(given: KeyUpdateOptions): Promise<void> {
+export async function update(given: KeyOptions): Promise<void> {
   const change = {
     name: ifGiven(given.name, readName),
     reserved_rate_limit: ifGiven(given.reserve, (text) => readWhole(text, "--reserve", 0)),

@@ -15,12 +15,8 @@ export async function list(given: FromStore & PageGiven & { realm: string | unde
     given,
     async (deps, storeId, page) => {
       const wanted = given.realm ?? (await getSettings(deps, storeId)).realm_id;
-      const { profiles, place, realmId } = await readProfileList(
-        deps,
-        { storeId, ...BACK_OFFICE },
-        wanted,
-        page,
-      );
+      const reader = { storeId, ...BACK_OFFICE };
+      const { profiles, place, realmId } = await readProfileList(deps, reader, wanted, page);
       return {
         rows: profiles.map((profile) => presentAtRest(where, profile)),
         next: place.next?.after,

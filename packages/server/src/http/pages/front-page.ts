@@ -1,6 +1,6 @@
 import { consoleUrlOf } from "../../contract/console.ts";
-import { type Answer, headerOf, type Received } from "../message.ts";
-import type { Page } from "../serve.ts";
+import { type HttpAnswer, headerOf, type Received } from "../message.ts";
+import type { ServicePage } from "../serve.ts";
 import { targetOf } from "../target.ts";
 import { framed, pageHeaders } from "./frame.ts";
 import { html } from "./html.ts";
@@ -9,7 +9,7 @@ import { pageWords } from "./words/all.ts";
 import type { FrontLink } from "./words/page-words.ts";
 
 /** The answer at `/`: a page for a browser, JSON for a program. */
-export const frontPage = (publicUrl: string, { hasHealth }: { hasHealth: boolean }): Page => {
+export const frontPage = (publicUrl: string, { hasHealth }: { hasHealth: boolean }): ServicePage => {
   const consoleUrl = consoleUrlOf(publicUrl);
   const links = {
     ...(consoleUrl && { console: consoleUrl }),
@@ -20,7 +20,7 @@ export const frontPage = (publicUrl: string, { hasHealth }: { hasHealth: boolean
   };
   return {
     path: "/",
-    async respond(received): Promise<Answer> {
+    async respond(received): Promise<HttpAnswer> {
       const vary = { Vary: "Accept, Accept-Language" };
       if (!wantsPage(received)) {
         const body = JSON.stringify({ data: { type: "service", name: "Latchkey" }, links });

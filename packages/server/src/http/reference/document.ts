@@ -1,11 +1,11 @@
 /** The parts of the OpenAPI document (contract/openapi.ts) that the reference uses. */
 export type Document = {
   info: { title: string; description: string };
-  paths: Record<string, Record<string, Operation>>;
+  paths: Record<string, Record<string, DocumentedOperation>>;
   components: { schemas: Record<string, Shape> };
 };
 
-export type Operation = {
+export type DocumentedOperation = {
   operationId: string;
   tags: [string];
   summary: string;
@@ -49,11 +49,11 @@ export type Shape = {
 };
 
 /** An operation with its path and method. */
-export type Placed = { method: string; path: string; operation: Operation };
+export type PlacedOperation = { method: string; path: string; operation: DocumentedOperation };
 
 /** The operations in the document's order, under their tags. */
-export function byTag({ paths }: Document): Map<string, Placed[]> {
-  const groups = new Map<string, Placed[]>();
+export function byTag({ paths }: Document): Map<string, PlacedOperation[]> {
+  const groups = new Map<string, PlacedOperation[]>();
   for (const [path, methods] of Object.entries(paths))
     for (const [method, operation] of Object.entries(methods)) {
       const [tag] = operation.tags;

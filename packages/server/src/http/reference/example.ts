@@ -1,9 +1,9 @@
 import {
   type Document,
+  type DocumentedOperation,
   nameOf,
-  type Operation,
   type Parameter,
-  type Placed,
+  type PlacedOperation,
   type Shape,
 } from "./document.ts";
 
@@ -12,7 +12,7 @@ export type Example = { mediaType?: string; body?: string };
 
 const JSON_TYPE = "application/json";
 
-export function exampleOf({ requestBody }: Operation, { components }: Document): Example {
+export function exampleOf({ requestBody }: DocumentedOperation, { components }: Document): Example {
   const [first] = Object.entries(requestBody?.content ?? {});
   if (!first) return {};
   const [mediaType, { schema }] = first;
@@ -45,7 +45,7 @@ function sampleOf(shape: Shape, shapes: Record<string, Shape>): unknown {
 }
 
 /** The credentials in a sample. `asBearer`: the customer token itself, as a client library sends it. */
-export const needs = ({ security }: Operation) => ({
+export const needs = ({ security }: DocumentedOperation) => ({
   client: security.some((way) => "client" in way),
   bearer: security.some((way) => "bearer" in way),
   customer: security.some((way) => "customer" in way),
@@ -56,7 +56,7 @@ export const placeholderOf = ({ name }: Pick<Parameter, "name">): string => name
 
 /** The sample before the reader has entered values. page.js makes the same text with the entered values. */
 export function curlOf(
-  { method, path, operation }: Placed,
+  { method, path, operation }: PlacedOperation,
   { mediaType, body }: Example,
   baseUrl: string,
 ): string {

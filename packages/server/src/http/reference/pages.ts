@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { openapiDocument } from "../../contract/openapi.ts";
-import type { Page } from "../serve.ts";
+import type { ServicePage } from "../serve.ts";
 import type { Document } from "./document.ts";
 import { renderReference } from "./render.ts";
 
@@ -8,7 +8,7 @@ const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** The API reference at /docs, made from the contract at the first request. It loads nothing from elsewhere. */
-export const referencePages = (publicUrl: string): readonly Page[] => [
+export const referencePages = (publicUrl: string): readonly ServicePage[] => [
   page("/docs", "text/html", () =>
     renderReference(openapiDocument(publicUrl) as unknown as Document, publicUrl),
   ),
@@ -18,7 +18,7 @@ export const referencePages = (publicUrl: string): readonly Page[] => [
 
 const fileOf = (name: string): Promise<string> => readFile(new URL(name, import.meta.url), "utf8");
 
-function page(path: string, mediaType: string, read: () => string | Promise<string>): Page {
+function page(path: string, mediaType: string, read: () => string | Promise<string>): ServicePage {
   let body: string | undefined;
   return {
     path,

@@ -1,6 +1,6 @@
 import { type ProblemCode, problemEntry, problems } from "../../contract/problems.ts";
 import { type Html, html, inWords } from "../pages/html.ts";
-import { byTag, type Document, type Parameter, type Placed, type Response } from "./document.ts";
+import { byTag, type Document, type Parameter, type PlacedOperation, type Response } from "./document.ts";
 import { curlOf, type Example, exampleOf, needs, placeholderOf } from "./example.ts";
 import { members, typeOf } from "./shape.ts";
 
@@ -44,7 +44,7 @@ ${problemList()}
 `.toString();
 }
 
-const contents = (tag: string, placed: Placed[]): Html =>
+const contents = (tag: string, placed: PlacedOperation[]): Html =>
   html`<p>${tag}</p><ul>${placed.map(({ operation }) => html`<li><a href="#${operation.operationId}">${operation.summary}</a></li>`)}</ul>`;
 
 /** Hidden until the script shows it. */
@@ -62,10 +62,10 @@ const tokens = (): Html =>
 <p role="status" class="quiet"></p>
 </form>`;
 
-const section = (tag: string, placed: Placed[], document: Document, baseUrl: string): Html =>
+const section = (tag: string, placed: PlacedOperation[], document: Document, baseUrl: string): Html =>
   html`<section><h2>${tag}</h2>${placed.map((one) => article(one, exampleOf(one.operation, document), baseUrl))}</section>`;
 
-function article(placed: Placed, example: Example, baseUrl: string): Html {
+function article(placed: PlacedOperation, example: Example, baseUrl: string): Html {
   const { method, path, operation } = placed;
   const { operationId, summary, description, parameters = [], requestBody, responses } = operation;
   const [body] = Object.entries(requestBody?.content ?? {});
@@ -106,7 +106,7 @@ const problemLinks = (description: string): Html =>
 
 const EVENTS = "text/event-stream";
 
-function tryForm(placed: Placed, example: Example, baseUrl: string): Html {
+function tryForm(placed: PlacedOperation, example: Example, baseUrl: string): Html {
   const { method, path, operation } = placed;
   const { operationId, parameters = [], summary, responses } = operation;
   const shown = Object.entries(needs(operation)).flatMap(([name, isShown]) => (isShown ? [name] : []));

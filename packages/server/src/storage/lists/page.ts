@@ -3,7 +3,7 @@ import {
   type Condition,
   PATTERN_LENGTH,
   type Page,
-  type Place,
+  type PagePosition,
   ROWS_COUNTED,
   ROWS_SEARCHED,
   type Sort,
@@ -35,7 +35,7 @@ export class ListRefused extends Error {
   }
 }
 
-type PageOf<T extends Listed> = { rows: Tables[T][]; place: Place };
+type PageOf<T extends Listed> = { rows: Tables[T][]; place: PagePosition };
 type ListRow = Record<string, unknown>;
 /** `nameOf`: the fingerprint that cursors are bound to, computed only where there is a cursor. */
 type PageRequest = {
@@ -80,7 +80,7 @@ function rowsWithin(most: number, conditions: readonly Condition[]): number {
   return Math.ceil(most / Math.max(1, Math.ceil(length / PATTERN_LENGTH)));
 }
 
-type RowsAndPlace = { rows: ListRow[]; place: Place };
+type RowsAndPlace = { rows: ListRow[]; place: PagePosition };
 
 type RowRange = { limit: number; offset: number };
 
@@ -197,7 +197,7 @@ async function readSearched(view: View, asked: PageRequest, most: number): Promi
 }
 
 /** `rows`: the rows of the page, and the row after it if there is one. */
-function placeOf(asked: PageRequest, rows: readonly ListRow[]): Place {
+function placeOf(asked: PageRequest, rows: readonly ListRow[]): PagePosition {
   const { page, after } = asked;
   const offset = after?.offset ?? page.offset;
   const last = rows.length > page.limit ? rows[page.limit - 1] : undefined;
@@ -209,7 +209,7 @@ const nextOf = (
   { nameOf, walk }: PageRequest,
   offset: number,
   last: ListRow,
-): NonNullable<Place["next"]> => ({
+): NonNullable<PagePosition["next"]> => ({
   after: writeCursor(nameOf(), walk, offset, last),
   offset,
 });
