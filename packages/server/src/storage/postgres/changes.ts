@@ -71,9 +71,8 @@ export class ChangesListener {
     if (!this.#isListening || !this.#isAnswered) this.#options.onAny();
     if (!this.#client) {
       if (this.#deaf && performance.now() < this.#deaf.untilMs) return;
-      const client = this.#createClient();
-      this.#client = client;
-      this.#connect(client).catch(() => this.#abandon(client));
+      // Settled in the promise, because pg reads certificate files when it makes a client, and throws.
+      this.#connect().catch(() => {});
     } else if (this.#isListening && this.#isAnswered) void this.#checkAnswer(this.#client);
   }
 
@@ -86,7 +85,17 @@ export class ChangesListener {
     return client;
   }
 
-  async #connect(client: pg.Client): Promise<void> {
+  async #connect(): Promise<void> {
+    const client = this.#createClient();
+    this.#client = client;
+    try {
+      await this.#listen(client);
+    } catch {
+      this.#abandon(client);
+    }
+  }
+
+  async #listen(client: pg.Client): Promise<void> {
     await client.connect();
     const because = await this.#findDeafness(client);
     this.#deaf = because === undefined ? undefined : { because, untilMs: performance.now() + DEAF_MS };
