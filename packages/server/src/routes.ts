@@ -1,6 +1,5 @@
 import { describeCaller } from "./access/describe-caller.ts";
 import { introspectToken, revokeToken } from "./access/introspect-and-revoke.ts";
-import { issueAccessToken } from "./access/issue-access-token.ts";
 import {
   createApplicationKey,
   deleteApplicationKey,
@@ -39,7 +38,7 @@ import type { Deps } from "./deps.ts";
 import { byCaller } from "./events/event.ts";
 import { signHead } from "./events/head.ts";
 import { listEvents } from "./events/read.ts";
-import { toResumed } from "./events/stream.ts";
+import { openStream } from "./events/stream.ts";
 import { checkAtGateway } from "./gateway/check.ts";
 import { on, type Route } from "./http/route.ts";
 import {
@@ -73,7 +72,7 @@ import { updateSettings } from "./realms/update-settings.ts";
 import { authorize } from "./sign-on/authorize.ts";
 import { callback } from "./sign-on/callback.ts";
 import { issueCustomerToken } from "./sign-on/issue-customer-token.ts";
-import { redeemForMember } from "./sign-on/redeem-for-member.ts";
+import { redeemOrIssue } from "./sign-on/redeem-for-member.ts";
 import { beginTest, offerTest } from "./sign-on/test-sign-on.ts";
 import { readStatistics } from "./sign-on-records/read-statistics.ts";
 import { listSignOns, showSignOn } from "./sign-on-records/resource.ts";
@@ -83,7 +82,7 @@ import { showStore, showStoreById } from "./stores/resource.ts";
 /** The switchboard: every operation of the contract, and what does it. */
 // biome-ignore format: one operation a line
 export const routes = (app: Deps): Route[] => [
-  on(token.issueAccessToken,   ({ authorization, body, requestId }) => body.grant_type === "authorization_code" ? redeemForMember(app, authorization, body, requestId) : issueAccessToken(app, authorization, { ...body, grant_type: body.grant_type })),
+  on(token.issueAccessToken,   (request) => redeemOrIssue(app, request)),
   on(token.introspectToken,    ({ authorization, body }) => introspectToken(app, authorization, body)),
   on(token.revokeToken,        ({ authorization, body, requestId }) => revokeToken(app, authorization, body, requestId)),
 
@@ -136,7 +135,7 @@ export const routes = (app: Deps): Route[] => [
   on(member.eraseMember,       ({ caller, ids }) => eraseMember(app, byCaller(caller), ids.id)),
 
   on(event.listEvents,         ({ caller, query }) => listEvents(app, caller, query)),
-  on(event.streamEvents,       ({ caller, query, lastEventId, roleNow }) => app.streams.open({ storeId: caller.storeId, after: toResumed(lastEventId, query.after), roleNow })),
+  on(event.streamEvents,       (request) => openStream(app, request)),
   on(event.getEventHead,       ({ caller }) => signHead(app, caller.storeId)),
 
   on(integration.listIntegrations,        ({ caller, query }) => listIntegrations(app, caller, toPage(query))),

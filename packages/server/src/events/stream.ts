@@ -1,5 +1,8 @@
+import type { Caller } from "../contract/caller.ts";
+import type * as contract from "../contract/events.ts";
 import type { GateResult } from "../contract/gate.ts";
 import { limits } from "../contract/limits.ts";
+import type { Input } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
 import { isUnavailable } from "../storage/failures.ts";
@@ -190,8 +193,20 @@ function streamOf(pieces: AsyncGenerator<string, void>, end: () => void): AsyncI
 const message = (role: string | null, row: EventRow): string =>
   `id: ${row.sequence}\ndata: ${JSON.stringify(presentEventFor(role, row))}\n\n`;
 
+type OpenRequest = Pick<Input<typeof contract.streamEvents>, "query"> & {
+  caller: Caller;
+  lastEventId: string | undefined;
+  roleNow: GateResult["roleNow"];
+};
+
+export const openStream = (
+  { streams }: { streams: Streams },
+  { caller, query, lastEventId, roleNow }: OpenRequest,
+): Promise<AsyncIterableIterator<string>> =>
+  streams.open({ storeId: caller.storeId, after: resumedAfter(lastEventId, query.after), roleNow });
+
 /** `Last-Event-ID` wins over `after`: a browser sends the header by itself when it reconnects to the first URL. */
-export function toResumed(lastEventId: string | undefined, after: number | undefined): number | undefined {
+function resumedAfter(lastEventId: string | undefined, after: number | undefined): number | undefined {
   if (!lastEventId) return after;
   if (/^\d{1,15}$/.test(lastEventId)) return Number(lastEventId);
   throw new Problem("parameter_invalid", {

@@ -1,5 +1,5 @@
 import { readCredentials } from "../access/authenticate-client.ts";
-import { writeAnswer } from "../access/issue-access-token.ts";
+import { issueAccessToken, writeAnswer } from "../access/issue-access-token.ts";
 import type * as contract from "../contract/access-tokens.ts";
 import { MEMBERS_CLIENT_ID } from "../contract/access-tokens.ts";
 import type { Input, Output } from "../contract/operation.ts";
@@ -13,11 +13,28 @@ import { type TradeDeps, tradeCode } from "./burn-code.ts";
 type Deps = TradeDeps & { keyring: Keyring };
 type MemberToken = Output<typeof contract.issueAccessToken>;
 
+type TokenRequest = {
+  authorization: string | undefined;
+  body: Input<typeof contract.issueAccessToken>["body"];
+  requestId: string;
+};
+
+/** The token endpoint: a member's code is redeemed, and other grants issue an access token for an application key. */
+export function redeemOrIssue(
+  deps: Deps & Parameters<typeof issueAccessToken>[0],
+  { authorization, body, requestId }: TokenRequest,
+): Promise<MemberToken> {
+  const { grant_type, ...rest } = body;
+  return grant_type === "authorization_code"
+    ? redeemForMember(deps, authorization, body, requestId)
+    : issueAccessToken(deps, authorization, { ...rest, grant_type });
+}
+
 /**
  * Redeems a member's code for an access token; there is no customer and no customer token. The console names no store,
  * so the code's store counts. The token has no role: the gate looks up the role at each request.
  */
-export async function redeemForMember(
+async function redeemForMember(
   deps: Deps,
   authorization: string | undefined,
   body: Input<typeof contract.issueAccessToken>["body"],

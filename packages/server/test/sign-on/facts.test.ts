@@ -269,6 +269,9 @@ describe("a reference that is shown finds a record", () => {
     expect(references).toHaveLength(20);
     for (const reference of references) await f.recordOf(reference);
     const page = await f.begin({ cookie: undefined }, { client_id: "another" });
-    expect([shown(page.body), page.body]).toEqual([undefined, expect.stringContaining("Request ID <strong>")]);
+    expect([shown(page.body), page.body]).toEqual([
+      undefined,
+      expect.stringContaining("Request ID <strong>"),
+    ]);
   });
 });
