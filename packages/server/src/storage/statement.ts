@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { CompiledQuery, DatabaseConnection, QueryResult } from "kysely";
 import type { Database, Trx } from "./storage.ts";
+import { connectionIn } from "./transaction.ts";
 
 /**
  * A query that is built and compiled once for each database, for paths where building it anew costs more than running
@@ -94,19 +95,17 @@ const planNameOf = (text: string): string =>
 function send<O>(db: Database, query: CompiledQuery<O>): Promise<QueryResult<O>> {
   const executor = db.getExecutor();
   if (executor.plugins.length > 0) return db.executeQuery<O>(query);
+  const connection = connectionIn(executor);
+  if (connection) return connection.executeQuery<O>(query);
   const { shortcut } = executor.adapter as Partial<Shortcut>;
   const sent = db.isTransaction ? undefined : shortcut?.(query);
-  return sent ?? executor.provideConnection((connection) => connection.executeQuery<O>(query));
+  return sent ?? executor.provideConnection((provided) => provided.executeQuery<O>(query));
 }
 
 async function sendLater<O>(db: Database, query: CompiledQuery<O>): Promise<void> {
-  const executor = db.getExecutor();
-  if (executor.plugins.length > 0) await db.executeQuery<O>(query);
-  else
-    await executor.provideConnection(async (connection) => {
-      if (mayPostpone(connection)) await connection.executeLater(query);
-      else await connection.executeQuery<O>(query);
-    });
+  const connection = connectionIn(db.getExecutor());
+  if (connection && mayPostpone(connection)) await connection.executeLater(query);
+  else await send(db, query);
 }
 
 export const mayPostpone = (

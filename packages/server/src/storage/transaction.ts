@@ -1,6 +1,12 @@
-import { type Dialect, DummyDriver, Transaction } from "kysely";
+import { type DatabaseConnection, type Dialect, DummyDriver, Transaction } from "kysely";
 import type { Trx } from "./storage.ts";
 import type { Tables } from "./tables.ts";
+
+/** The connection of each open transaction, by the transaction's executor. */
+const connections = new WeakMap<object, DatabaseConnection>();
+
+/** The connection of an open transaction; undefined outside a transaction, and when the transaction has ended. */
+export const connectionIn = (executor: object): DatabaseConnection | undefined => connections.get(executor);
 
 /**
  * Runs `work` in a transaction that Kysely has begun, and gives every statement the connection at once: Kysely would
@@ -15,17 +21,17 @@ export async function runInTransaction<T>(
 ): Promise<T> {
   const executor = trx.getExecutor();
   const connection = await executor.provideConnection(async (connection) => connection);
-  let hasEnded = false;
   const direct = executor.withConnectionProvider({
     async provideConnection(consumer) {
-      if (hasEnded) throw new Error("the transaction has ended");
+      if (!connections.has(direct)) throw new Error("the transaction has ended");
       return consumer(connection);
     },
   });
+  connections.set(direct, connection);
   const parts = { config: { dialect }, dialect, driver: new DummyDriver(), executor: direct };
   try {
     return await work(new Transaction<Tables>(parts));
   } finally {
-    hasEnded = true;
+    connections.delete(direct);
   }
 }
