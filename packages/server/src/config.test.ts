@@ -133,7 +133,7 @@ test.each([
   }
 });
 
-test("a % in a password that stands for no character is named, with how it is written, and the password is not", () => {
+test("a stray % in a password is named with its correct spelling, and the password is not shown", () => {
   for (const [name, value] of [
     ["LATCHKEY_DATABASE_URL", "postgres://me:hush%ab@db/latchkey"],
     ["LATCHKEY_DATABASE_DIRECT_URL", "postgres://me:hush%ab@db/latchkey"],

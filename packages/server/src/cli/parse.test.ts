@@ -32,7 +32,7 @@ describe("every command", () => {
       for (const option of Object.keys(command.options)) expect(help).toContain(`--${option}`);
       expect(command.does).toMatch(/\.$/);
       expect(await command.load()).toBeTypeOf("function");
-      // With a sentence behind what is typed.
+      // With a sentence behind the arguments.
       expect(overview(commands)).toMatch(new RegExp(`^  ${name.split(" ")[0]}\\b.* {2,}[A-Z]`, "m"));
     },
   );
@@ -52,7 +52,7 @@ describe("every command", () => {
   });
 });
 
-describe("what is typed", () => {
+describe("arguments", () => {
   test("is taken in any order, with what was left out as its default", () => {
     expect(parse(find("sign-on show"), ["--json", "7k2p", "--store=x"])).toEqual({
       argument: "7k2p",
@@ -91,7 +91,7 @@ describe("what is typed", () => {
     expect(said).toContain(`\`latchkey ${args[0]} --help\``);
   });
 
-  test("may begin with a dash where it is a number, or stands behind an equals sign: what must be said, its reader says", () => {
+  test("a value may begin with a dash if it is a number or follows an equals sign", () => {
     expect(parse(find("store list"), ["--limit", "-5"])).toMatchObject({ limit: "-5" });
     expect(parse(find("store create"), ["--name=-x"])).toMatchObject({ name: "-x" });
   });
@@ -176,7 +176,7 @@ describe("a variable that looks like ours and is not", () => {
     expect(words).not.toContain("5000");
   });
 
-  test("is named also where nobody can guess; what Kubernetes sets beside a service of this name is not", () => {
+  test("is named even without a similar name; variables that Kubernetes sets are not", () => {
     expect(unknownVariables({ LATCHKEY_COLOUR: "red" })).toEqual([
       "the variable LATCHKEY_COLOUR has no meaning here",
     ]);

@@ -40,7 +40,7 @@ test("elsewhere it is a line every five seconds, and one at the end", () => {
   expect(written).toEqual(["deleting: 5 rows\n", "deleting: 10 rows\n", "deleting: 12 rows\n"]);
 });
 
-test("what was never begun shows nothing", () => {
+test("work that never began shows nothing", () => {
   const { written, progress } = watched(true);
   progress.end();
   expect(written).toEqual([]);

@@ -102,7 +102,7 @@ describe("for any text", () => {
     );
   });
 
-  test("what was parsed and is written again, as in the links of a page, parses to the same", () => {
+  test("a parsed filter that is written again, as in page links, parses to the same", () => {
     const value = fc
       .string({ minLength: 1, maxLength: 20, unit: "grapheme" })
       .filter((given) => !given.includes("):"));

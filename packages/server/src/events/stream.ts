@@ -193,7 +193,7 @@ function streamOf(pieces: AsyncGenerator<string, void>, end: () => void): AsyncI
 const message = (role: string | null, row: EventRow): string =>
   `id: ${row.sequence}\ndata: ${JSON.stringify(presentEventFor(role, row))}\n\n`;
 
-type OpenRequest = Pick<Input<typeof contract.streamEvents>, "query"> & {
+type StreamOpening = Pick<Input<typeof contract.streamEvents>, "query"> & {
   caller: Caller;
   lastEventId: string | undefined;
   roleNow: GateResult["roleNow"];
@@ -201,7 +201,7 @@ type OpenRequest = Pick<Input<typeof contract.streamEvents>, "query"> & {
 
 export const openStream = (
   { streams }: { streams: Streams },
-  { caller, query, lastEventId, roleNow }: OpenRequest,
+  { caller, query, lastEventId, roleNow }: StreamOpening,
 ): Promise<AsyncIterableIterator<string>> =>
   streams.open({ storeId: caller.storeId, after: resumedAfter(lastEventId, query.after), roleNow });
 

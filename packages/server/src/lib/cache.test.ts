@@ -17,7 +17,7 @@ const never = (): Promise<never> => {
   throw new Error("this should have been known");
 };
 
-test("what was loaded is known from then on", async () => {
+test("a loaded value is kept", async () => {
   const cache = createGroupCache<string>(10);
   expect(cache.get("store", "key")).toBeUndefined();
   expect(await cache.getOrLoad("store", "key", async () => "value")).toBe("value");
@@ -33,7 +33,7 @@ test("that there is nothing (null) is known as well", async () => {
   expect(await cache.getOrLoad("store", "key", never)).toBeNull();
 });
 
-test("what is not to be kept is loaded each time", async () => {
+test("a value that must not be kept is loaded each time", async () => {
   const cache = createGroupCache<number>(10, (value) => value > 1);
   for (const value of [1, 1, 2]) expect(await cache.getOrLoad("store", "key", async () => value)).toBe(value);
   expect(await cache.getOrLoad("store", "key", never)).toBe(2);
@@ -48,7 +48,7 @@ test("the same key of two groups is two entries", async () => {
 });
 
 describe("loads under way", () => {
-  test("are shared: many who ask at once load once", async () => {
+  test("are shared: many calls at once load once", async () => {
     const cache = createGroupCache<string>(10);
     const { load, resolve, started } = loadInHand<string>();
     const answers = [1, 2, 3].map(() => cache.getOrLoad("store", "key", load));
@@ -71,7 +71,7 @@ describe("loads under way", () => {
     expect(await Promise.all(answers)).toEqual(["0", "1", "2"]);
   });
 
-  test("that fail tell everybody who waits, and are tried again by the next", async () => {
+  test("that fail reject all waiting calls, and the next call loads again", async () => {
     const cache = createGroupCache<string>(10);
     const { load, reject } = loadInHand<string>();
     const answers = [cache.getOrLoad("store", "key", load), cache.getOrLoad("store", "key", load)];

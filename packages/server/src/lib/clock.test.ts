@@ -63,7 +63,7 @@ test.each([HOUR, -HOUR])("a step of %d ms is believed once it has stood for five
   expect(clock.stepMs()).toBe(0);
 });
 
-test("asking for the step notices it as well: the five minutes run from the first who asked", () => {
+test("`stepMs` notices a step too: the five minutes run from the first call", () => {
   const { clock, startMs, pass, setForward } = machineInHand();
   setForward(HOUR);
   clock.stepMs();
@@ -109,7 +109,7 @@ test("a step that is taken back ends the report and leaves no trace", () => {
   expect(clock.now()).toBe(startMs + 8 * MINUTE);
 });
 
-test("whatever slips are made and mended within five minutes, the time of day stays right", () => {
+test("steps that are undone within five minutes do not change the time of day", () => {
   const stepMs = fc.oneof(
     fc.integer({ min: MINUTE, max: 48 * HOUR }),
     fc.integer({ min: -48 * HOUR, max: -MINUTE }),
@@ -138,7 +138,7 @@ test("whatever slips are made and mended within five minutes, the time of day st
   );
 });
 
-test("the time of day is a whole number of milliseconds, also while a step stands", () => {
+test("the time of day is a whole number of milliseconds, also during a step", () => {
   const { clock, startMs, pass, setForward } = machineInHand();
   setForward(HOUR);
   pass(0.4);

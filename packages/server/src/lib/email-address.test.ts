@@ -32,7 +32,7 @@ describe("an address is written one way (N84)", () => {
   });
 });
 
-describe("what is not plainly one address is none (N84)", () => {
+describe("a text that is not plainly one address is refused (N84)", () => {
   test.each([
     ["nothing", ""],
     ["no @", "ada"],
@@ -127,7 +127,7 @@ const texts = fc.oneof(
   fc.emailAddress(),
 );
 
-test("what was read is read again as the same", () => {
+test("a parsed address parses to itself", () => {
   fc.assert(
     fc.property(texts, (text) => {
       const email = parseEmail(text);

@@ -11,7 +11,7 @@ const MANY = { numRuns: 2000 };
 const data = fc.uint8Array({ maxLength: 100 }).map((bytes) => Buffer.from(bytes));
 
 describe("ES256", () => {
-  test("what we sign is a signature as JWS writes it, by Node's own account", () => {
+  test("Node verifies a signature made here as a JWS signature", () => {
     let withZero = 0;
     fc.assert(
       fc.property(data, (bytes) => {
@@ -25,7 +25,7 @@ describe("ES256", () => {
     expect(withZero).toBeGreaterThan(0);
   });
 
-  test("what Node signs as JWS writes it is taken, with its own key and no other", () => {
+  test("a JWS signature made by Node verifies with its own key only", () => {
     fc.assert(
       fc.property(data, (bytes) => {
         const signature = sign("sha256", bytes, asJws(privateKey));

@@ -91,7 +91,7 @@ describe("a source", () => {
     expect(shopper.state).toBe("in");
   });
 
-  test("of one kind takes no place of another kind", async () => {
+  test("takes no place of another kind", async () => {
     const { all, enter } = setup({ places: 1 });
     await all("a", 3);
     expect((await enter("a", "another kind")).state).toBe("in");
@@ -109,7 +109,7 @@ describe("a source", () => {
   });
 });
 
-describe("who waits", () => {
+describe("a waiting source", () => {
   test("is refused when the time is over, and makes room in the queue", async () => {
     const { all, enter, advance, count, timers } = setup({ places: 1, waiting: 1, waitMs: 1000 });
     await all("a", 1);
@@ -122,7 +122,7 @@ describe("who waits", () => {
     expect([count("in"), timers.size]).toEqual([1, 1]);
   });
 
-  test("is refused when the queue is full and nobody has more waiting; of who has, the latest makes room", async () => {
+  test("is refused when the queue is full, unless another source has more waiting, which then loses its latest", async () => {
     const { all, enter, count } = setup({ places: 1, waiting: 4 });
     await all("holder", 1);
     const flood = await all("flood", 4);
@@ -159,7 +159,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("advance" as const), ms: fc.nat(400) }) },
 );
 
-test("whatever comes: never more than there are places, none left free to who may have it, the queue bounded, all settled", async () => {
+test("random histories keep the number of places, leave no usable place free, bound the queue and settle every call", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 8 }),
@@ -185,7 +185,7 @@ test("whatever comes: never more than there are places, none left free to who ma
   );
 });
 
-test("who holds nothing is served after at most one place for each other source that waits, however many of those wait", async () => {
+test("a source without a place waits for at most one place of each other waiting source", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 6 }),

@@ -9,10 +9,10 @@ test("a keyring without a master key cannot be made", () => {
   expect(() => createKeyring([])).toThrow("at least one master key");
 });
 
-describe("one master key", () => {
+describe("a single master key", () => {
   const keyring = createKeyring([master(1)]);
 
-  test("what it makes, it opens", () => {
+  test("opens what it has sealed", () => {
     const { keyId, key } = keyring.current(USE);
     expect(keyId).toHaveLength(KEY_ID_BYTES);
     expect(keyring.find(USE, keyId)?.equals(key)).toBe(true);
@@ -65,7 +65,7 @@ describe("several master keys", () => {
     expect(new Set(made.map(({ key }) => key.export().toString("hex"))).size).toBe(3);
   });
 
-  test("one that was taken away opens nothing any more", () => {
+  test("a removed key opens nothing", () => {
     expect(older.find(USE, newer.current(USE).keyId)).toBeUndefined();
   });
 });

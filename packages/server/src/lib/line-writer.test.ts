@@ -200,7 +200,7 @@ describe("a descriptor that fails", () => {
     },
   );
 
-  test("(a pipe without a reader) is tried again with the next line, and no line is lost when somebody reads", async () => {
+  test("(a pipe without a reader) is tried again with the next line, and no line is lost when a reader returns", async () => {
     const { lines, expectToRead, hangUp, pickUp } = newPipe();
     hangUp();
     for (const text of ["one\n", "two\n"]) {

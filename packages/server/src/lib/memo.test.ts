@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createMemo } from "./memo.ts";
 
-test("what is asked for again and again stays, however much else comes", () => {
+test("an entry in use stays, however many others arrive", () => {
   const memo = createMemo<number>(10);
   memo.keep("used", 1);
   for (let at = 0; at < 1000; at++) {

@@ -70,7 +70,7 @@ describe("a parameter is read", () => {
     expect([beyond.get("state"), beyond.asSent("state")]).toEqual([undefined, undefined]);
   });
 
-  test("a name that begins with a question mark is another name, and is nobody's (R5)", () => {
+  test("a name that begins with a question mark is an unknown parameter (R5)", () => {
     const parameters = readParameters("state=abc&?state=evil");
     expect(parameters.get("state")).toBe("abc");
     expect(parameters.isRepeated("state")).toBe(false);
@@ -127,7 +127,7 @@ describe("a parameter is given twice", () => {
   });
 });
 
-describe("what is passed on", () => {
+describe("a parameter that is passed on", () => {
   test.each([
     "de-CH%20fr+en",
     "de-CH+fr%20en",
@@ -183,7 +183,7 @@ describe("what is passed on", () => {
     expect(passed).not.toContain(";");
   });
 
-  test("is the same value to whoever decodes it", () => {
+  test("decodes to the same value", () => {
     fc.assert(
       fc.property(anyAscii, (sent) => {
         const parameters = readParameters(`prompt=${sent}`);
@@ -194,7 +194,7 @@ describe("what is passed on", () => {
     );
   });
 
-  test("is the same bytes to whoever decodes it, also where one part of it had to be encoded (R19)", () => {
+  test("decodes to the same bytes, even if a part had to be encoded (R19)", () => {
     const sent = fc
       .array(fc.constantFrom("%FF", "%C3%A9", "%41", "a", "+", "|", '"', "é", "[", "%zz"), { minLength: 1 })
       .map((parts) => parts.join(""));

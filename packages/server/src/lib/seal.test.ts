@@ -162,7 +162,7 @@ describe("when the master key changes", () => {
     expect(unseal(createKeyring([master(2)]), "client-secret", CONTEXT, made)).toBeUndefined();
   });
 
-  test("what the old one has sealed is sealed anew, an empty text too; what the new one has sealed stays as it is", () => {
+  test("text sealed with the old key is sealed with the new key, an empty text too; text sealed with the new key stays", () => {
     const both = createKeyring([master(2), master(1)]);
     for (const text of ["a secret", ""]) {
       const anew = reseal(both, "client-secret", CONTEXT, sealed(text), "it");
@@ -171,7 +171,7 @@ describe("when the master key changes", () => {
     }
   });
 
-  test("what neither can open is named, and not lost", () => {
+  test("a text that no key opens is named and kept", () => {
     const strangers = createKeyring([master(2), master(3)]);
     expect(() => reseal(strangers, "client-secret", CONTEXT, made, "the secret of a profile")).toThrow(
       "the secret of a profile cannot be opened with these master keys",

@@ -83,7 +83,7 @@ describe.each<[Prefix, number]>([
     );
   });
 
-  test("of another length is refused, also with a right checksum", () => {
+  test("a credential of another length is refused, even with a right checksum", () => {
     for (let random = 0; random <= 64; random++) {
       const isRight = random === randomLength;
       expect(isWellFormed(prefix, withChecksum(`${prefix}_${"a".repeat(random)}`))).toBe(isRight);

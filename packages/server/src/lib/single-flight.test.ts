@@ -12,7 +12,7 @@ function work() {
   return { ends, begin };
 }
 
-test("all who ask while it runs get the one result", async () => {
+test("all calls during one run get its result", async () => {
   const once = createSingleFlight<number>();
   const { ends, begin } = work();
   const asked = Array.from({ length: 1000 }, () => once("a", begin));
@@ -21,7 +21,7 @@ test("all who ask while it runs get the one result", async () => {
   expect(new Set(await Promise.all(asked))).toEqual(new Set([7]));
 });
 
-test("who asks after it has ended begins it again", async () => {
+test("a call after the end starts a new run", async () => {
   const once = createSingleFlight<number>();
   const { ends, begin } = work();
   const first = once("a", begin);
@@ -33,7 +33,7 @@ test("who asks after it has ended begins it again", async () => {
   expect(ends).toHaveLength(2);
 });
 
-test("all who ask while it runs get the one failure, and the next who asks begins it again", async () => {
+test("all calls during one run get its failure, and the next call starts a new run", async () => {
   const once = createSingleFlight<number>();
   const { ends, begin } = work();
   const asked = [once("a", begin), once("a", begin)];

@@ -39,7 +39,7 @@ describe("networks of proxies", () => {
     expect(trustedProxies(["::ffff:10.0.0.0/104"]).includes("11.1.2.3")).toBe(false);
   });
 
-  test("nobody is trusted unless named", () => {
+  test("no proxy is trusted unless it is configured", () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6(), fc.string()), (address) => {
         expect(nobody.includes(address)).toBe(false);
@@ -106,7 +106,7 @@ describe("the source of a request", () => {
   });
 });
 
-describe("one source, one text (A62)", () => {
+describe("each source has one text (A62)", () => {
   test.each([
     ["203.0.113.9", "203.0.113.9"],
     ["::ffff:203.0.113.9", "203.0.113.9"],

@@ -106,7 +106,7 @@ test("any document is read as what was written, however it was written, and a me
 });
 
 /** What is no name with a backslash JSON.parse reads rightly: there it is the reference for any text. */
-test("what JSON.parse refuses is refused, and what it reads is read the same, in texts that are almost JSON", () => {
+test("almost-JSON texts are refused or read as JSON.parse does", () => {
   const pieces = fc.constantFrom(
     "{",
     "}",
@@ -206,7 +206,7 @@ describe("accepts", () => {
     expect(parse(text)).toEqual({ value: JSON.parse(text) });
   });
 
-  test("as many levels as it is told, and no more", () => {
+  test("nesting is limited to the given depth", () => {
     for (const depth of [0, 1, 2, 8]) {
       expect(parse(nested(depth, "[", "]") || "1", depth)).toHaveProperty("value");
       expect(parse(nested(depth + 1, "[", "]"), depth)).toEqual({ fault: "too_deep" });
@@ -348,7 +348,7 @@ test.each([
   expect(Math.min(...timesMs)).toBeLessThan(50);
 });
 
-describe("where every name is kept", () => {
+describe("keepsEveryName", () => {
   const keeping = (text: string) =>
     parseStrictJson(new TextEncoder().encode(text), DEPTH, { keepsEveryName: true });
   const read = (text: string) => (keeping(text) as { value: Record<string, unknown> }).value;

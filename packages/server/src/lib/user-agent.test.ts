@@ -62,6 +62,6 @@ test.each([undefined, "", "curl/8.5.0", "Chrome/<script>", "x".repeat(100_000)])
   },
 );
 
-test("what was sent is not passed on: a version has at most four digits", () => {
+test("a version has at most four digits, so no sent text is passed on", () => {
   expect(describeUserAgent(`Firefox/${"9".repeat(400)}`).browser).toBe("Firefox 9999");
 });

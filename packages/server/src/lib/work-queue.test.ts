@@ -58,7 +58,7 @@ test("as many wait as can be begun in time; one more is refused at once", async 
   expect(queue.waiting()).toBe(8);
 });
 
-test("where one takes longer than the wait, nobody waits; when it has ended, the next is begun", async () => {
+test("no task waits behind one that takes longer than the wait; after its end the next one begins", async () => {
   const { run, end, started } = build({ eachMs: 3000 });
   const runs = [run("a"), run("b")] as const;
   await heard();
@@ -68,7 +68,7 @@ test("where one takes longer than the wait, nobody waits; when it has ended, the
   expect(started).toEqual(["a", "c"]);
 });
 
-test("where all take no time, no more wait than one a millisecond for each place", async () => {
+test("with instant tasks at most one task per millisecond and place waits", async () => {
   const { queue, run, end } = build();
   for (let round = 0; round < 60; round++) await end(run(`round ${round}`));
   for (let index = 0; index < WAIT_MS + 10; index++) run(`late ${index}`);
@@ -86,7 +86,7 @@ test("how many may wait follows how long the latest took", async () => {
   expect(queue.waiting()).toBe(19);
 });
 
-test("who has waited for the whole time is refused, and the work is never begun", async () => {
+test("a task that has waited for the whole time is refused and never begun", async () => {
   const { clock, queue, started, run, end } = build();
   const first = run("first");
   const early = run("early");
@@ -112,7 +112,7 @@ test("a group of which all have waited for too long is gone, and the next group 
   expect(started).toEqual(["first", "next", "again"]);
 });
 
-test("what nobody wants any more at its turn is not begun; the next is", async () => {
+test("a task that is no longer wanted at its turn is skipped", async () => {
   const { started, run, end } = build();
   const first = run("first");
   let isWanted = true;
@@ -143,7 +143,7 @@ test("a full queue takes one of another group, and the longest gives up its late
   expect(left(quiet)).toEqual([true, true, false]);
 });
 
-test("of groups that have as many waiting, the one that has just come gives up its latest", async () => {
+test("between groups with as many waiting tasks, the newest loses its latest", async () => {
   const { run } = build({ eachMs: 600 });
   run("first");
   const runs = ["a", "b", "b", "a"].map((group, at) => run(String(at), { group }));
@@ -165,7 +165,7 @@ test("work that fails, at once or later, makes room like any other, and says so 
   expect(await last).toBe("served");
 });
 
-test("never more than allowed run or wait, and everybody is served or refused", async () => {
+test("never more than allowed run or wait, and every task is served or refused", async () => {
   const size = fc.record({
     atOnce: fc.integer({ min: 1, max: 4 }),
     eachMs: fc.integer({ min: 300, max: 2500 }),

@@ -16,7 +16,7 @@ async function figuresOf(lagSeconds: number): Promise<unknown> {
   );
 }
 
-test("one of several workers whose event loop is blocked is seen, however idle the others are", async () => {
+test("a worker with a blocked event loop shows, however idle the others are", async () => {
   const answers = await Promise.all([0.01, 0.9, 0.01, 0.01].map(figuresOf));
   const gathered = { answers, missing: [], workers: answers.length, lost: 0, startedAt: 1 };
   const workers = { answer() {}, ask: async () => gathered };

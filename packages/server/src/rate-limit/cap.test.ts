@@ -17,7 +17,7 @@ describeCounting((begin, runs) => {
     return { clock, valkey, cap, served };
   }
 
-  test("a key has its burst, then its rate, and is told how long to wait", async () => {
+  test("a key has its burst, then its rate, and the time to wait", async () => {
     const { clock, cap, served } = build();
     expect(await served("198.51.100.1", 1000)).toBe(BURST);
     expect(await cap.take("198.51.100.1")).toBe(1);
@@ -36,7 +36,7 @@ describeCounting((begin, runs) => {
     expect(await served("198.51.100.1", 1000)).toBe(BURST);
   });
 
-  test("one key's flood takes nothing from another, and nothing from another cap", async () => {
+  test("a flood of one key takes nothing from other keys or other caps", async () => {
     const { clock, valkey, served } = build();
     await served("198.51.100.1", 2000);
     expect(await served("198.51.100.2", BURST)).toBe(BURST);

@@ -77,7 +77,7 @@ test("no second serves more than the limit", () => {
   );
 });
 
-test("nobody is refused within its floor, and nobody above it more than it asked for there", () => {
+test("no key is refused within its floor, or more than it requested above it", () => {
   fc.assert(
     fc.property(somePlan, oneSecond, ({ plan }, uses) => {
       for (const { refused, over } of judge(uses, plan)) {
@@ -88,7 +88,7 @@ test("nobody is refused within its floor, and nobody above it more than it asked
   );
 });
 
-test("what is refused is what is asked above the floors and does not fit in the shared pool, and no more", () => {
+test("refusals are exactly the requests above the floors that do not fit into the shared pool", () => {
   fc.assert(
     fc.property(somePlan, oneSecond, ({ plan }, uses) => {
       const judged = judge(uses, plan);
@@ -98,7 +98,7 @@ test("what is refused is what is asked above the floors and does not fit in the 
   );
 });
 
-test("who is refused got at least as much of the pool, less one, as anybody else", () => {
+test("a refused key got at least as much of the pool as any other, less one", () => {
   fc.assert(
     fc.property(somePlan, oneSecond, ({ plan }, uses) => {
       const judged = judge(uses, plan);

@@ -116,7 +116,7 @@ describeLimiters((makeLimiter) => {
     expect(await take("a")).toMatchObject({ reserved: { quota: 20 }, shared: { quota: 30 } });
   });
 
-  test("a change that leaves the figures as they are gives nobody anything", async () => {
+  test("a change to the same figures adds no tokens", async () => {
     const { served, servedOfMany, change } = build(20, { a: 10 });
     await served("a", 1000);
     await servedOfMany(100);

@@ -93,7 +93,7 @@ describeLimiters((makeLimiter, runs) => {
   describe.each(rivals)("%s: n of them share what gives each at least five a second", (_, rates, rival) => {
     // Two of them within the time of one token find one between them: the second is refused, which is not fair and is
     // still so.
-    test("who asks evenly for a third of its n-th part is never refused, whatever the others ask for, unless another such one has just asked", async () => {
+    test("a claimant that evenly uses a third of its n-th part is never refused, unless another such claimant has just asked", async () => {
       await fc.assert(
         fc.asyncProperty(crowd, async ({ n, rate, everyMs, quiet, firstMs, moreMs, apart }) => {
           const floods = everyMs.slice(quiet).map((everyMs, index) => rival(`flood ${index}`, everyMs));
@@ -109,7 +109,7 @@ describeLimiters((makeLimiter, runs) => {
       );
     });
 
-    test("who asks for all it can get has, over ten seconds, at least two thirds of its n-th part", async () => {
+    test("a greedy claimant gets at least two thirds of its n-th part over ten seconds", async () => {
       await fc.assert(
         fc.asyncProperty(crowd, async ({ n, rate, everyMs }) => {
           const all = everyMs.map((everyMs, index) => rival(`flood ${index}`, everyMs));
@@ -157,7 +157,7 @@ describeLimiters((makeLimiter, runs) => {
     });
   });
 
-  describe("who stands beside whom", () => {
+  describe("rivals", () => {
     /** Requests a second that each was served, over ten seconds after the first two. */
     async function servedASecond(rates: Rates, paces: readonly Pace[]): Promise<number[]> {
       const served = paces.map(() => 0);

@@ -183,7 +183,7 @@ describeLimiters((makeLimiter, runs) => {
     });
   });
 
-  describe("what has no say", () => {
+  describe("parts without effect", () => {
     const step = fc.record({
       gapMs: fc.nat(15_000),
       keyId: fc.constantFrom("a", "b", "c"),
@@ -240,7 +240,7 @@ describeLimiters((makeLimiter, runs) => {
     });
   });
 
-  test("who looks hears what was asked in this second, not in the last one with use", async () => {
+  test("reading the state gives the requests of this second, not of the last second with use", async () => {
     const { ask, look, clock } = build(10);
     await ask("a");
     clock.advance(5000);

@@ -52,7 +52,7 @@ describeLimiters((makeLimiter, runs) => {
   const build = (floor: number, pool: number) => buildOn(makeLimiter, floor, pool);
 
   describe("for any order of programs and sources", () => {
-    test("a key that asks for at most its floor in any second is never refused, whoever asks in its name (I6)", async () => {
+    test("a key within its floor is never refused, whichever sources use it (I6)", async () => {
       await fc.assert(
         fc.asyncProperty(fc.integer({ min: 1, max: 30 }), rate, events, async (floor, pool, events) => {
           const { clock, take, nowMs } = build(floor, pool);
@@ -151,14 +151,14 @@ describeLimiters((makeLimiter, runs) => {
       expect(await served(1000, undefined)).toBe(10);
     });
 
-    test("hears what is left for it, not what is kept for others", async () => {
+    test("gets the rest for itself in the headers, not the part kept for others", async () => {
       const { served, take } = build(0, 100);
       await served(1000, "server");
       expect(await take("own", "server")).toMatchObject({ allowed: false, shared: { quota: 100, left: 0 } });
       expect(await take("own", "shopper")).toMatchObject({ allowed: true, shared: { quota: 100, left: 9 } });
     });
 
-    test("is told to come back when there is something for it besides what is kept for others", async () => {
+    test("gets a Retry-After until a token is free besides those kept for others", async () => {
       const { served, take } = build(0, 1);
       await served(10, "server");
       await served(10, undefined, "other");
@@ -170,7 +170,7 @@ describeLimiters((makeLimiter, runs) => {
 describe("memory", () => {
   const build = (floor: number, pool: number) => buildOn(inProcess, floor, pool);
 
-  test("a thousand sources of a key are remembered, and who was served longest ago makes room", async () => {
+  test("a thousand sources of a key are remembered, and the source served longest ago makes room", async () => {
     const { limiter, served, servedOfMany } = build(0, 10_000);
     await served(500, "flood");
     await servedOfMany(MAX_SOURCES - 1);
@@ -189,7 +189,7 @@ describe("memory", () => {
     expect(isKnown).toEqual([false, true, false, true]);
   });
 
-  test("who is refused leaves nothing behind: a million addresses take no more room than the limit lets through", async () => {
+  test("refused sources take no memory: a million addresses take no more room than the limit lets through", async () => {
     const { limiter, servedOfMany } = build(0, 20);
     expect(await servedOfMany(100_000)).toBe(limiter.size().sources);
     expect(limiter.size().sources).toBeLessThanOrEqual(24);

@@ -234,7 +234,7 @@ const build = (rateLimit: number, floors?: Floors) => buildOn(inProcess, rateLim
 describe("use", () => {
   const start = 1000;
 
-  test("is written down by key and second, when the next second has begun or when somebody wants to read", async () => {
+  test("is logged by key and second, when the next second begins or a reader asks", async () => {
     const { clock, limiter, useLog, served } = build(5);
     await served("a", 10);
     clock.advance(1000);
@@ -294,7 +294,7 @@ describe("sweeping", () => {
     expect(await servedOfMany(10)).toBe(2);
   });
 
-  test("does not forget a store before its pool is full again that changes of its limit have emptied, while nobody drew on it", async () => {
+  test("keeps a store whose pool was emptied by changes of its limit until the pool is full again", async () => {
     const { clock, limiter, take } = build(100);
     await take("a");
     clock.advance(60_000);

@@ -57,7 +57,7 @@ test("more than there is cannot be reserved", () => {
   );
 });
 
-test("whatever changes are asked for, those that fit keep the sum, and those that do not would have broken it", () => {
+test("random changes that fit keep the sum, and those that are refused would have exceeded it", () => {
   const change = fc.record({ keyId: fc.constantFrom("a", "b", "c", "d"), reserved: fc.nat(120) });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 100 }), fc.array(change), (rateLimit, changes) => {

@@ -98,7 +98,7 @@ test("it reaches an hour back, in pieces that keep no other store waiting", asyn
   for await (const { keyIds } of log.read("store")) expect(keyIds.length).toBeLessThanOrEqual(200);
 });
 
-test("of a store no more than a thousand keys are written down in a minute, and none for longer than it is read", async () => {
+test("at most a thousand keys of a store are logged per minute, for as long as the log is read", async () => {
   const log = newLog();
   for (const round of [0, 1])
     for (let key = 0; key < 800; key++) log.add("store", `key ${round} ${key}`, thisSecond() - 1, 1);

@@ -98,7 +98,7 @@ describe("memory", () => {
     expect(readUses(log, "y", 0)).toEqual([]);
   });
 
-  test("what is older than an hour goes when room is needed, and nothing younger", () => {
+  test("only entries older than an hour are dropped when room is needed", () => {
     const log = createUseLog();
     for (let i = 0; i < ENTRIES; i++) log.add("x", "a", 100, 1);
     for (let i = 0; i < ENTRIES; i++) log.add("x", "a", 101, 1);
@@ -109,7 +109,7 @@ describe("memory", () => {
     );
   });
 
-  test("one store's use forgets what another store used more than an hour ago", () => {
+  test("a store's use drops another store's entries older than an hour", () => {
     const log = createUseLog();
     log.add("idle", "a", 100, 1);
     for (let i = 0; i <= ENTRIES; i++) log.add("busy", "a", 101 + USE_LOG_SECONDS, 1);

@@ -13,7 +13,7 @@ import { type TradeDeps, tradeCode } from "./burn-code.ts";
 type Deps = TradeDeps & { keyring: Keyring };
 type MemberToken = Output<typeof contract.issueAccessToken>;
 
-type TokenRequest = {
+type AccessTokenRequest = {
   authorization: string | undefined;
   body: Input<typeof contract.issueAccessToken>["body"];
   requestId: string;
@@ -22,7 +22,7 @@ type TokenRequest = {
 /** The token endpoint: a member's code is redeemed, and other grants issue an access token for an application key. */
 export function redeemOrIssue(
   deps: Deps & Parameters<typeof issueAccessToken>[0],
-  { authorization, body, requestId }: TokenRequest,
+  { authorization, body, requestId }: AccessTokenRequest,
 ): Promise<MemberToken> {
   const { grant_type, ...rest } = body;
   return grant_type === "authorization_code"

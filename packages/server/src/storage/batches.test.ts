@@ -56,7 +56,7 @@ test.each([
   },
 );
 
-test("a batch that found few is not the last: somebody else may have held the others", async () => {
+test("a small batch is not the last: another transaction may have locked the other rows", async () => {
   const { deps } = pile(0, 1);
   const found = [20, 3, 10, 0];
   expect(await inBatches(deps, async () => found.shift() ?? 0)).toEqual({ rows: 33, isDone: true });
@@ -79,7 +79,7 @@ test("a database that is away for a moment is waited for, if that is allowed, an
   await expect(inBatches(deps, () => Promise.reject(away))).rejects.toThrow("away");
 });
 
-test("what fails is not tried again here: whoever asked hears of it", async () => {
+test("a failure is not repeated here, and reaches the caller", async () => {
   const { deps } = pile(0, 1);
   const work = () => Promise.reject(new Error("no"));
   await expect(inBatches(deps, work)).rejects.toThrow("no");

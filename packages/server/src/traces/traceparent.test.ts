@@ -14,7 +14,7 @@ describe("a traceparent", () => {
     expect(readTraceparent(`00-${TRACE}-${SPAN}-02`)?.isSampled).toBe(false);
   });
 
-  test("of a later version is read as far as it is known (Trace Context 3.2.4)", () => {
+  test("a later version is read as far as it is known (Trace Context 3.2.4)", () => {
     expect(readTraceparent(`cc-${TRACE}-${SPAN}-01-what-comes`)?.traceId).toBe(TRACE);
   });
 

@@ -118,7 +118,7 @@ test("several conditions must all hold", async () => {
   expect(await names(both)).toEqual(["axb", "a_b"]);
 });
 
-test("one value and bounds of the same field must all hold", async () => {
+test("a value and bounds of one field must all hold", async () => {
   const bounded = (ge: number, le: number) => [
     ...where("created_at", "eq", 1001),
     ...where("created_at", "le", le),
@@ -131,7 +131,7 @@ test("one value and bounds of the same field must all hold", async () => {
   expect(await names([...where("created_at", "eq", 1001), ...where("created_at", "eq", 1002)])).toEqual([]);
 });
 
-test("whatever is asked for is a value and never SQL", async () => {
+test("a filter's text is a value and never SQL", async () => {
   const value = fc.oneof(
     fc.string(),
     fc.string({ unit: fc.constantFrom("'", '"', "\\", "%", "_", "*", ";", "-") }),

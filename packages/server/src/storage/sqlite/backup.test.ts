@@ -26,7 +26,7 @@ test("a database that can be neither opened nor kept under another name stays as
   rmSync(folder, { recursive: true });
 });
 
-test("what is left of a database that is gone is not read into the one that takes its place", () => {
+test("files left by a deleted database are not read into its replacement", () => {
   const folder = mkdtempSync(join(tmpdir(), "latchkey-test-"));
   const at = (name: string) => join(folder, name);
   const gone = new DatabaseSync(at("latchkey.db"));

@@ -42,7 +42,7 @@ async function watchTold(told: readonly Promise<unknown>[]): Promise<number[]> {
   return seen;
 }
 
-test("transactions that come in one turn are committed together, and nobody is told before", async () => {
+test("transactions of one turn share a commit, and none resolves before it", async () => {
   const told = allOf(5).map((id) => storage.transact(write(id)));
   expect(await watchTold(told)).toEqual([5, 5, 5, 5, 5]);
   expect(await Promise.all(told)).toEqual(allOf(5));
@@ -53,7 +53,7 @@ test("no more than 32 share a commit", async () => {
   expect([seen[0], seen.at(-1)]).toEqual([32, 40]);
 });
 
-test("one that throws is undone alone, with all that it wrote", async () => {
+test("a transaction that throws is undone alone, with all its writes", async () => {
   const failing = storage.transact(async (trx) => {
     await write(2)(trx);
     throw new Error("no");
@@ -66,7 +66,7 @@ test("one that throws is undone alone, with all that it wrote", async () => {
   expect(seenOutside()).toEqual([1, 3]);
 });
 
-test("one that breaks a constraint is undone alone", async () => {
+test("a transaction that breaks a constraint is undone alone", async () => {
   const told = [1, 1, 2].map((id) => storage.transact(write(id)));
   const endings = await Promise.allSettled(told);
   expect(endings.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
@@ -85,13 +85,13 @@ test("as long as every second turn brings another one, they are committed togeth
   expect(await watchTold(told)).toEqual([4, 4, 4, 4]);
 });
 
-test("one that comes when two turns have brought nobody is committed apart", async () => {
+test("a transaction after two empty turns has a commit of its own", async () => {
   const first = storage.transact(write(1));
   const second = turns(3).then(() => storage.transact(write(2)));
   expect(await watchTold([first, second])).toEqual([1, 2]);
 });
 
-test("one that waits for the answer of another is committed apart", async () => {
+test("a transaction that waits for another one has a commit of its own", async () => {
   const first = storage.transact(write(1));
   const second = first.then(() => storage.transact(write(2)));
   expect(await watchTold([first, second])).toEqual([1, 2]);
@@ -111,7 +111,7 @@ test("a single statement is committed with those that come in the same turn, and
   expect(await watchTold([single, storage.transact(write(2))])).toEqual([2, 2]);
 });
 
-test("what is read outside a transaction is what was committed", async () => {
+test("a read outside a transaction sees committed data", async () => {
   const written = storage.transact(async (trx) => {
     await write(1)(trx);
     throw new Error("no");
