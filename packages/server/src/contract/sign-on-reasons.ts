@@ -437,7 +437,7 @@ export const signOnReasons = {
       "Sign in with the account of the first time. If it is gone, let an administrator remove the member and invite them again.",
   },
 
-  // The exchange of our code, by the storefront or the console
+  // The exchange of the code of Latchkey, by the storefront or the console
   code_expired: {
     error: "access_denied",
     means: "The code was not redeemed in time.",

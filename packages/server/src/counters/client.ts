@@ -1,14 +1,14 @@
 import { Cluster, Redis, type RedisOptions } from "ioredis";
 import type { Script } from "./script.ts";
 
-/** A connection to a server, or to each server of a cluster. It tries nothing twice and queues nothing. */
+/** A connection to a server, or to each server of a cluster. It repeats nothing and queues nothing. */
 export type ValkeyClient = {
   connect(): Promise<void>;
-  /** One script, run on one slot. */
+  /** Runs a script on one slot. */
   evaluate(script: Script, slot: string, args: readonly (string | number)[]): Promise<unknown>;
   /**
-   * The policy by which a server throws keys away when its memory is full; undefined: no server does. Rejects where a
-   * server does not say.
+   * The policy by which a server evicts keys when its memory is full; undefined: it evicts none. Rejects if a server
+   * does not answer.
    */
   findEviction(): Promise<string | undefined>;
   /** All that `work` sends leaves in one write. */

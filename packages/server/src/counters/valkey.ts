@@ -15,15 +15,14 @@ import type { Script } from "./script.ts";
  */
 export type Valkey = {
   /**
-   * What the script answers to this item; `undefined` when Valkey is away or does not answer in time. The server does
-   * not carry out a call that was given up here, once its time is over: a script begins by looking at the server's
-   * clock.
+   * The script's answer to this item; `undefined` when Valkey does not answer in time. The server does not execute a
+   * call after its time is over: a script first compares the server's clock.
    */
   run(script: Script, slot: string, item: readonly (string | number)[]): Promise<unknown>;
   isAway(): boolean;
-  /** The policy by which the server throws counters away; undefined: it keeps all of them, or does not say. */
+  /** The eviction policy of the server; undefined: it keeps all counters, or does not say. */
   eviction(): string | undefined;
-  /** How many instances there are, this one included; while Valkey is away, how many there were. */
+  /** The number of instances, this one included; while Valkey is away, the last number. */
   instances(): number;
   /** Since the start: times away, calls answered, and calls decided without it. */
   counts(): { losses: number; answered: number; alone: number };
@@ -37,7 +36,7 @@ export type Valkey = {
 type Options = {
   urls: readonly string[];
   log: Log;
-  /** The number of other instances by another source, which is asked while Valkey has never answered. */
+  /** The number of other instances from another source, used while Valkey has never answered. */
   countOthers?: () => Promise<number>;
   /** How long a caller waits for an answer. */
   answerWithinMs?: number;
@@ -252,7 +251,7 @@ class SharedCounters {
     this.#watch(link);
   }
 
-  /** One timer, for the oldest batch in flight: a timer for each turn would cost more than the turn. */
+  /** A single timer, for the oldest batch under way: a timer per turn would cost more than the turn. */
   #watch(link: ValkeyLink): void {
     const [oldest] = link.inFlight;
     if (link.timer || !oldest) return;

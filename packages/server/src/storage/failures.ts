@@ -1,4 +1,4 @@
-/** What an error of the database means, on either engine. */
+/** Classifies database errors, on both engines. */
 
 /**
  * SQLSTATE 53300, too_many_connections. Also thrown here, when all pooled connections are in use and the queue is full.
@@ -11,7 +11,7 @@ export const isCrowded = (error: unknown): boolean => (error as { code?: unknown
 // read-only (25006), idle_in_transaction_session_timeout (25P03), lock_timeout (55P03), serialisation failure (40001),
 // deadlock (40P01).
 const POSTGRES_DOWN = /^(08...|53...|57...|58...|25006|25P03|55P03|40001|40P01)$/;
-// Of an open connection; and of several addresses that were tried in vain, which has no `syscall`.
+// Errors of an open connection, and of several addresses that were tried in vain, which have no `syscall`.
 const SOCKET_DOWN = new Set([
   "ECONNRESET",
   "EPIPE",
@@ -20,7 +20,7 @@ const SOCKET_DOWN = new Set([
   "EHOSTUNREACH",
   "ENETUNREACH",
 ]);
-/** Whatever has failed in these calls (no route, no such name, no socket file), no statement was sent. */
+/** In all of these calls (no route, no such name, no socket file) no statement was sent. */
 const TO_CONNECT = new Set<unknown>(["connect", "getaddrinfo"]);
 // SQLite: BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN.
 const SQLITE_DOWN = new Set([5, 6, 8, 10, 13, 14]);

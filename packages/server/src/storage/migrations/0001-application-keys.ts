@@ -68,8 +68,8 @@ export const applicationKeys: Migration = {
 };
 
 /**
- * Whatever is kept in memory of a store hangs on its row: a change that matters moves `stores.revision`, and the
- * database itself tells every instance. SQLite has its own way of telling (see sqlite.ts).
+ * Cached data of a store depends on its row: a change that matters increments `stores.revision`, and a trigger notifies
+ * every instance. On SQLite a process watches the file instead (sqlite.ts).
  */
 const announceStoreChanges = sql`
   create function latchkey_announce_store() returns trigger language plpgsql as $$

@@ -66,14 +66,14 @@ export const identityProviders: Migration = {
   },
 };
 
-/** Stores of before get what a new store gets. */
+/** Existing stores get the same rows as a new store. */
 async function giveStoresTheirRealm(trx: Trx): Promise<void> {
   const stores = await trx.selectFrom("stores").select(["id", "created_at"]).execute();
   for (const { id: store_id, created_at } of stores) {
     const id = newId();
     const times = { created_at, updated_at: created_at };
     const texts = { name: "Customers", redirect_uris: "[]", duplicate_email_policy: "allowed" };
-    // Without the columns of later migrations, which are not there yet.
+    // Without the columns of later migrations, which do not exist yet.
     await trx
       .insertInto("authentication_realms")
       .values({ id, store_id, ...texts, ...times } as Tables["authentication_realms"])

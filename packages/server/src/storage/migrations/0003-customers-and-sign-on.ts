@@ -47,7 +47,7 @@ async function makeCustomers(trx: Trx): Promise<void> {
     .columns(["store_id", "created_at", "id"])
     .execute();
 
-  // A profile's identities outlive the profile: one that is made again for the same client may take them over.
+  // A profile's identities outlive the profile; a new profile for the same client may take them over.
   await trx.schema
     .createTable("customer_identities")
     .addColumn("id", "text", (c) => c.primaryKey())

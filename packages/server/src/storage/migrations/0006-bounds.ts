@@ -11,7 +11,7 @@ export const bounds: Migration = {
   },
 };
 
-/** Without a value the limit itself is the ceiling: the release before writes none. */
+/** Without a value the limit itself is the ceiling: the previous release writes none. */
 async function addCeiling(trx: Trx): Promise<void> {
   await trx.schema.alterTable("stores").addColumn("max_rate_limit", "integer").execute();
   await trx
@@ -20,7 +20,7 @@ async function addCeiling(trx: Trx): Promise<void> {
     .execute();
 }
 
-/** Records from before, and those of the release before, count as nobody's: they go when they are old. */
+/** Existing records, and those of the previous release, count as unsigned: they are deleted when they are old. */
 async function markStrangers(trx: Trx): Promise<void> {
   await trx.schema
     .alterTable("sign_ons")

@@ -3,16 +3,15 @@ import type { Migration } from "../migration.ts";
 import type { Storage } from "../storage.ts";
 
 /**
- * An index for every filter and every order of the lists, each ending with what orders rows that are otherwise equal,
- * so that a page is read from its index without a sort. What only had the first columns of one of these goes: code of
- * the release before finds the same columns in front of the longer one.
+ * An index for every filter and order of the lists. Each ends with the tie-breaking columns, so a page is read from its
+ * index without a sort. Indexes that are a prefix of a new one are dropped: the previous release uses the longer index.
  */
 export const lists: Migration = {
   version: 8,
   name: "lists",
   async up(trx, engine) {
-    // SQLite compares several columns at once only along an index of columns, so here the lower case is one, though not
-    // stored.
+    // SQLite compares several columns at once only along an index of columns, so the lower-case text is a column here,
+    // though a virtual one.
     if (engine === "sqlite")
       await sql`alter table customers add column name_key text generated always as (lower(name)) virtual`.execute(
         trx,
@@ -30,8 +29,8 @@ export const lists: Migration = {
 type Index = { name: string; table: string; columns: string; where?: string; instead?: string };
 
 /**
- * PostgreSQL holds up writes to a table from the first of its indexes until the migration ends: so what takes longest
- * and holds up nobody comes first, since records of sign-ons wait in memory, and what a sign-on waits for comes last.
+ * PostgreSQL blocks writes to a table from its first new index until the migration ends. So the slow indexes on
+ * records, which can wait in memory, come first, and the indexes on tables that a sign-on writes come last.
  */
 function indexesOf(engine: Storage["engine"]): Index[] {
   // A prefix is a range only where text is compared byte by byte, which PostgreSQL does in this collation and SQLite
@@ -80,7 +79,8 @@ function indexesOf(engine: Storage["engine"]): Index[] {
       name: "customers_in_email_order",
       table: "customers",
       columns: `store_id, email_key${bytes}, created_at, id`,
-      // PostgreSQL keeps the other: it compares in the database's own collation, as the look-up at a sign-on does.
+      // PostgreSQL keeps the other index: it compares in the database's own collation, as the look-up at a sign-on
+      // does.
       ...(engine === "sqlite" && { instead: "customers_by_email" }),
     },
     {
@@ -90,7 +90,7 @@ function indexesOf(engine: Storage["engine"]): Index[] {
     },
     { name: "customers_in_update_order", table: "customers", columns: "store_id, updated_at, id" },
     {
-      // References may be longer than what PostgreSQL takes into an index.
+      // References can be longer than PostgreSQL accepts in an index.
       name: "customers_by_reference",
       table: "customers",
       columns: "store_id, (substr(external_ref, 1, 255)), created_at, id",

@@ -13,9 +13,8 @@ export const runningTotals: Migration = {
 };
 
 /**
- * What a store's keys have reserved together, kept in the store's row by the database itself: the release before
- * changes keys without knowing the column. The triggers are there before the sum is taken, so that no change falls
- * between.
+ * The sum of a store's reservations, kept in the store's row by triggers, because the previous release changes keys
+ * without knowing the column. The triggers exist before the sum is computed, so no change falls between.
  */
 async function keepTotals(trx: Trx, engine: Storage["engine"]): Promise<void> {
   await trx.schema
@@ -38,14 +37,14 @@ async function keepTotals(trx: Trx, engine: Storage["engine"]): Promise<void> {
 }
 
 async function makeIndexes(trx: Trx): Promise<void> {
-  // For the planner, to which the many keys without a reservation are all the same.
+  // Helps the planner, to which the many keys without a reservation look the same.
   await trx.schema
     .createIndex("application_keys_reserving")
     .on("application_keys")
     .columns(["store_id", "id"])
     .where(sql.ref("reserved_rate_limit"), ">", sql.lit(0))
     .execute();
-  // For identity providers that end a session by its name alone.
+  // For providers that end a session by its name only.
   for (const table of ["customer_tokens", "sign_on_attempts"]) {
     await trx.schema
       .createIndex(`${table}_by_session`)
@@ -57,8 +56,8 @@ async function makeIndexes(trx: Trx): Promise<void> {
 }
 
 /**
- * Each change of a reservation adds its difference. A store whose deletion has begun is left out: its row would be
- * written again for every key that goes, and PostgreSQL keeps each of those versions until the end of the transaction.
+ * Each change of a reservation adds its difference. A store that is being deleted is left out: its row would be written
+ * again for every deleted key, and PostgreSQL keeps each version until the transaction ends.
  */
 const sqliteTrigger = (name: string, when: string, difference: string, row: string): RawBuilder<unknown> =>
   sql.raw(`

@@ -3,9 +3,8 @@ import type { Migration } from "../migration.ts";
 import type { Storage, Trx } from "../storage.ts";
 
 /**
- * The log of what happened: rows wait in `event_outbox` until the sequencer has numbered and chained them into
- * `events`; `event_heads` has both ends of each store's log. The release before writes no events, and does not mind the
- * tables.
+ * The event log: rows wait in `event_outbox` until the sequencer numbers and chains them into `events`; `event_heads`
+ * has both ends of each store's log. The previous release writes no events, and ignores the tables.
  */
 export const events: Migration = {
   version: 10,
@@ -20,7 +19,7 @@ export const events: Migration = {
   },
 };
 
-/** Without a foreign key and with no index but its own: every sign-on writes here, and a row stays for a moment. */
+/** No foreign key and one index only: every sign-on writes here, and a row stays for a moment. */
 async function makeOutbox(trx: Trx, engine: Storage["engine"]): Promise<void> {
   await trx.schema
     .createTable("event_outbox")
@@ -34,14 +33,13 @@ async function makeOutbox(trx: Trx, engine: Storage["engine"]): Promise<void> {
     .addColumn("time", "bigint", (c) => c.notNull())
     .addColumn("data", "text", (c) => c.notNull())
     .execute();
-  // Rows come and go at one end, so what is dead is cleared away by how much it is, not by its share of a table that is
-  // empty.
+  // Rows arrive and leave at one end, so autovacuum counts dead rows and not their share of a nearly empty table.
   if (engine === "postgres")
     await sql`alter table event_outbox set
       (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000)`.execute(trx);
 }
 
-/** On SQLite the log lies in its key, and every index ends with that key: nothing is kept twice. */
+/** On SQLite the log is stored in its primary key, and every index ends with that key, so no column is stored twice. */
 async function makeEvents(trx: Trx, engine: Storage["engine"]): Promise<void> {
   await trx.schema
     .createTable("events")
@@ -54,8 +52,8 @@ async function makeEvents(trx: Trx, engine: Storage["engine"]): Promise<void> {
     .addColumn("person_id", "text")
     .addColumn("source", "text", (c) => c.notNull())
     .addColumn("time", "bigint", (c) => c.notNull())
-    // The latest time of this and all events before it: it never falls, so a time is found by halving, whatever clocks
-    // did.
+    // The maximum time of this and all earlier events. It never falls, so a binary search finds a time, whatever the
+    // clocks did.
     .addColumn("latest_time", "bigint", (c) => c.notNull())
     .addColumn("salt", "text")
     .addColumn("digest", "text", (c) => c.notNull())
@@ -92,7 +90,7 @@ async function makeHeads(trx: Trx): Promise<void> {
     .execute();
 }
 
-/** Erasures that have begun and are not done: after an interruption, the next run goes on. */
+/** Erasures that have begun and are not finished. After an interruption the next run continues them. */
 async function makeErasures(trx: Trx): Promise<void> {
   await trx.schema
     .createTable("event_erasures")

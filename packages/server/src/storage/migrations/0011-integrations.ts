@@ -3,9 +3,8 @@ import type { Migration } from "../migration.ts";
 import type { Trx } from "../storage.ts";
 
 /**
- * Webhooks: what a store's other services are told, and what became of each message. The release before numbers events
- * without marking what is due, so that while it runs beside this one, deliveries wait for the next event that this one
- * numbers.
+ * Webhooks: a store's receivers, and the result of each message. The previous release numbers events without marking
+ * integrations as due, so while it runs beside this one, deliveries wait for the next event that this release numbers.
  */
 export const integrations: Migration = {
   version: 11,
@@ -32,15 +31,15 @@ async function makeIntegrations(trx: Trx): Promise<void> {
     .addColumn("sealed_secret", "text", (c) => c.notNull())
     .addColumn("sealed_previous_secret", "text")
     .addColumn("previous_until", "bigint")
-    // How it is doing.
+    // The state of the receiver.
     .addColumn("failing_since", "bigint")
     .addColumn("disabled_reason", "text")
     .addColumn("last_delivery", "text")
-    // Up to which number the log was turned into deliveries, and what a replay has left.
+    // The last number turned into deliveries, and the rest of a replay.
     .addColumn("sequence", "bigint", (c) => c.notNull())
     .addColumn("replay_after", "bigint")
     .addColumn("replay_before", "bigint")
-    // From when on there is something to do, and who is doing it until when.
+    // When the integration is due, and until when which instance serves it.
     .addColumn("due_at", "bigint")
     .addColumn("lease", "text")
     .addColumn("lease_until", "bigint", (c) => c.notNull())
@@ -80,10 +79,10 @@ async function makeDeliveries(trx: Trx): Promise<void> {
     .addColumn("subject", "text", (c) => c.notNull())
     .addColumn("status", "text", (c) => c.notNull())
     .addColumn("reason", "text")
-    // How many attempts of the schedule are used up.
+    // The attempts of the schedule so far.
     .addColumn("tries", "integer", (c) => c.notNull())
     .addColumn("attempts", "text", (c) => c.notNull())
-    // Null while an earlier one of the same subject must go first, and when it is over.
+    // Null while an earlier delivery of the subject must go first, and after the end.
     .addColumn("next_attempt_at", "bigint")
     .addColumn("forget_at", "bigint")
     .addColumn("created_at", "bigint", (c) => c.notNull())
@@ -111,14 +110,14 @@ async function makeDeliveries(trx: Trx): Promise<void> {
     .execute();
 }
 
-/** Integrations that were deleted, until their deliveries are, too. */
+/** Deleted integrations, until their deliveries are deleted too. */
 async function makeLeftovers(trx: Trx): Promise<void> {
   await trx.schema
     .createTable("deleted_integrations")
     .addColumn("id", "text", (c) => c.primaryKey())
     .addColumn("store_id", "text", (c) => c.notNull().references("stores.id").onDelete("cascade"))
     .execute();
-  // What a store leaves behind is found by it.
+  // For deleting the rows of a store.
   await trx.schema
     .createIndex("deleted_integrations_of_store")
     .on("deleted_integrations")

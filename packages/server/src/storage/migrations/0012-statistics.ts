@@ -3,9 +3,9 @@ import type { Migration } from "../migration.ts";
 import type { Storage, Trx } from "../storage.ts";
 
 /**
- * Figures of sign-ons. Whoever writes records writes what they change into `sign_on_tallies`, in the same transaction;
- * one instance at a time adds that up into `sign_on_statistics`. `counted` of a record says that this was done for it:
- * the release before leaves it empty, and what is empty is counted afterwards.
+ * Statistics of sign-ons. Writing records also writes their differences into `sign_on_tallies`, in the same
+ * transaction; one instance at a time adds these up into `sign_on_statistics`. `counted` marks records that were
+ * counted: the previous release leaves it empty, and such records are counted later.
  */
 export const statistics: Migration = {
   version: 12,
@@ -23,7 +23,7 @@ export const statistics: Migration = {
   },
 };
 
-/** Like the outbox of events: no foreign key and no index but its own, because a row stays for a second. */
+/** As the outbox of events: no foreign key and one index only, because a row stays for a second. */
 async function makeTallies(trx: Trx, engine: Storage["engine"]): Promise<void> {
   await trx.schema
     .createTable("sign_on_tallies")
@@ -38,7 +38,7 @@ async function makeTallies(trx: Trx, engine: Storage["engine"]): Promise<void> {
       (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000)`.execute(trx);
 }
 
-/** In the order in which it is read. Where no profile was known, `profile_id` is empty. */
+/** In the order of reading. `profile_id` is empty when no profile was known. */
 async function makeStatistics(trx: Trx, engine: Storage["engine"]): Promise<void> {
   await trx.schema
     .createTable("sign_on_statistics")

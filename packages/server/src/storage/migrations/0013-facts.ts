@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import type { Migration } from "../migration.ts";
 
 /**
- * What support asks a caller for, in the record of a sign-on; tests of a provider among the records; and the key that
- * addresses are digested with, sealed, so that it outlives the master key.
+ * Facts of a sign-on that support asks a caller for; tests of a provider among the records; and the sealed key of
+ * e-mail digests, which outlives the master key.
  */
 export const facts: Migration = {
   version: 13,

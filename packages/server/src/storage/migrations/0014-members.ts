@@ -3,8 +3,8 @@ import type { Migration } from "../migration.ts";
 import type { Trx } from "../storage.ts";
 
 /**
- * Roles of application keys, the purpose of realms, and the people of a store. The release before makes keys and realms
- * without naming a role or a purpose: they get the default, which is what that release means.
+ * Roles of application keys, the purpose of realms, and members. The previous release creates keys and realms without a
+ * role or a purpose: they get the default, which is their meaning there.
  */
 export const members: Migration = {
   version: 14,
@@ -18,7 +18,7 @@ export const members: Migration = {
       .alterTable("authentication_realms")
       .addColumn("purpose", "text", (c) => c.notNull().defaultTo("customers"))
       .execute();
-    // Which of two that are made at once is the store's one.
+    // Decides which of two realms for members, created at once, is the store's.
     await trx.schema
       .createIndex("authentication_realms_of_members")
       .unique()
@@ -26,7 +26,7 @@ export const members: Migration = {
       .column("store_id")
       .where(sql.ref("purpose"), "=", sql.lit("members"))
       .execute();
-    // The realm's, which never changes: what public tokens may list is then read from one table.
+    // A copy of the realm's purpose, which never changes: the list for public tokens then reads one table.
     await trx.schema
       .alterTable("oidc_profiles")
       .addColumn("purpose", "text", (c) => c.notNull().defaultTo("customers"))
@@ -35,10 +35,7 @@ export const members: Migration = {
   },
 };
 
-/**
- * No foreign key to the profile that a member is bound through: the binding outlives the profile, and then allows no
- * sign-in.
- */
+/** No foreign key to the profile that binds a member: the binding outlives the profile, and then allows no sign-in. */
 async function makeMembers(trx: Trx): Promise<void> {
   await trx.schema
     .createTable("members")
@@ -63,7 +60,7 @@ async function makeMembers(trx: Trx): Promise<void> {
     .unique()
     .where(sql.ref("subject"), "is not", null)
     .execute();
-  // For whether there is another administrator, however many members there are.
+  // For the check that another administrator exists, however many members there are.
   await index("members_administering", ["store_id", "id"])
     .where(sql.ref("role"), "=", sql.lit("administrator"))
     .execute();

@@ -6,7 +6,8 @@ export const openidProvider: Migration = {
   version: 15,
   name: "openid provider",
   async up(trx, engine) {
-    // Null: made by a release that signed with ES256 alone. Its storefronts were set up for that, and it stays.
+    // Null: made by a release that signed with ES256 only. Its storefronts were configured for ES256, so the realm
+    // keeps it.
     await trx.schema
       .alterTable("authentication_realms")
       .addColumn("id_token_signed_response_alg", "text")
@@ -14,7 +15,7 @@ export const openidProvider: Migration = {
     await trx.schema.alterTable("oidc_profiles").addColumn("propagate_logout", "integer").execute();
     await trx.schema.alterTable("sign_on_attempts").addColumn("client_scope", "text").execute();
     await trx.schema.alterTable("sign_on_attempts").addColumn("is_confidential", "integer").execute();
-    // A table of their own: the release before takes every row of signing_keys for a key of ES256.
+    // A separate table, because the previous release takes every row of signing_keys for an ES256 key.
     await trx.schema
       .createTable("id_token_keys")
       .addColumn("kid", "text", (c) => c.primaryKey())

@@ -5,14 +5,13 @@ export const providers: Migration = {
   version: 16,
   name: "providers",
   async up(trx) {
-    // Issuers that the provider had before it moved, whose identities were carried over: one row is written, not a
-    // million.
+    // Former issuers of the provider whose identities were carried over: one row is written, not a million.
     for (const table of ["oidc_profiles", "deleted_profiles"])
       await trx.schema.alterTable(table).addColumn("former_issuers", "text").execute();
     // Another issuer, which its document names although it is read from the address of the approved one; since when.
     await trx.schema.alterTable("oidc_profiles").addColumn("issuer_found", "text").execute();
     await trx.schema.alterTable("oidc_profiles").addColumn("issuer_found_at", "bigint").execute();
-    // When its document was last read; noted every few hours, because it tells known from unknown health and no more.
+    // When its document was last read, noted every few hours: it only tells known from unknown health.
     await trx.schema.alterTable("oidc_profiles").addColumn("read_at", "bigint").execute();
     // The latest logout token that it has signed and that was refused: when, and why.
     await trx.schema.alterTable("oidc_profiles").addColumn("refused_logout", "text").execute();

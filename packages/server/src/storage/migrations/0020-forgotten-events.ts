@@ -1,8 +1,8 @@
 import type { Migration } from "../migration.ts";
 
 /**
- * What the hash of the last forgotten event covers, as JSON: it proves how old that event was. The release before
- * forgets without it; the proof is there again with the next event that this release forgets.
+ * The attributes under the hash of the last forgotten event, as JSON: they prove its age. The previous release deletes
+ * events without them; the proof returns with the next event that this release deletes.
  */
 export const forgottenEvents: Migration = {
   version: 20,

@@ -1,7 +1,7 @@
 import type { Migration } from "../migration.ts";
 
 /**
- * How many customers may be created with public tokens in an hour. Null, as the release before writes it: the default.
+ * The limits of customers created with public tokens per hour. Null, as the previous release writes it: the default.
  */
 export const signUpLimits: Migration = {
   version: 21,

@@ -1,8 +1,8 @@
 import type { Migration } from "../migration.ts";
 
 /**
- * Access tokens of members who signed in through a profile are good from then on: those of before ended when it was
- * disabled.
+ * Access tokens of members who signed in through a profile are valid from this time on: earlier ones ended when the
+ * profile was disabled.
  */
 export const disabledProfiles: Migration = {
   version: 22,

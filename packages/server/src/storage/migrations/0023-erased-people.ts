@@ -1,8 +1,8 @@
 import type { Migration } from "../migration.ts";
 
 /**
- * By what somebody who was erased would be known again: digests of each address and identity. Records of sign-ons are
- * found by them, and a sign-on that was under way at the erasure is refused by them.
+ * Digests of each address and identity of erased people. They find records of sign-ons, and refuse a sign-on that was
+ * under way at the erasure.
  */
 export const erasedPeople: Migration = {
   version: 23,

@@ -1,8 +1,8 @@
 import type { Migration } from "../migration.ts";
 
 /**
- * What an application key owes as a client of its store's realms. The release before makes keys without naming it: they
- * get the default, PKCE and the scope `email`, which is what that release demands of every key.
+ * The duties of an application key as a client of its store's realms. The previous release creates keys without the
+ * column: they get the default, PKCE and the scope `email`, which that release demands of every key.
  */
 export const openidClient: Migration = {
   version: 24,
