@@ -49,21 +49,22 @@ export async function insertStore(
   wanted: WantedStore,
 ): Promise<Store> {
   const now = clock.now();
-  const row = await trx
-    .insertInto("stores")
-    .values({
-      max_rate_limit: wanted.rate_limit,
-      ...given(wanted),
-      name: wanted.name,
-      rate_limit: wanted.rate_limit,
-      id: newId(),
-      revision: 0,
-      total_reserved_rate_limit: 0,
-      created_at: now,
-      updated_at: now,
-    })
-    .returningAll()
-    .executeTakeFirstOrThrow();
+  const row = {
+    max_rate_limit: wanted.rate_limit,
+    sign_ups_per_network: null,
+    sign_ups_per_hour: null,
+    ...given(wanted),
+    name: wanted.name,
+    rate_limit: wanted.rate_limit,
+    id: newId(),
+    revision: 0,
+    total_reserved_rate_limit: 0,
+    created_at: now,
+    updated_at: now,
+    deleted_at: null,
+    tokens_from: null,
+  };
+  await trx.insertInto("stores").values(row).execute();
   return storeOf(row);
 }
 
