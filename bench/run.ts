@@ -6,7 +6,7 @@ import { growthSteps, measureGrowth, SMALLER } from "./growth.ts";
 import { createProgress } from "./measure/progress.ts";
 import { type Session, withSession } from "./measure/session.ts";
 import { MEMORY_STEPS, measureMemory } from "./memory.ts";
-import { printResults, updatePage } from "./report/report.ts";
+import { printResults } from "./report/report.ts";
 import { beginResults } from "./report/results.ts";
 import { measureStart } from "./start.ts";
 import { workloads } from "./workloads/all.ts";
@@ -47,7 +47,6 @@ async function run(session: Session, options: Options): Promise<void> {
   }
   progress.end();
   printResults(results, isFull ? "latest" : "part");
-  if (isFull) updatePage(results);
 }
 
 const options = readOptions(process.argv.slice(2));

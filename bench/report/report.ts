@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
-import { markdownTable, pageUrl, pageWith } from "./page.ts";
+import { markdownTable } from "./page.ts";
 import { plotCosts, plotGrowth } from "./plot.ts";
 import {
   type Comparison,
@@ -14,7 +14,6 @@ import {
 import * as words from "./words.ts";
 
 const FOLDER = new URL("../results/", import.meta.url);
-const PAGE = "docs/performance.md";
 
 /** Prints the results of a run that ends now, and writes them as data, tables and pictures to bench/results. */
 export function printResults(results: Results, name: string): void {
@@ -27,15 +26,6 @@ export function printResults(results: Results, name: string): void {
   if (results.comparisons.length > 0) write("-costs.svg", plotCosts(results.comparisons));
   if (results.growth) write("-growth.svg", plotGrowth(results.growth));
   console.log(`${toText(results)}\nWritten to bench/results/${name}.md`);
-}
-
-/** Writes the pictures and tables of a full run into docs/performance.md. */
-export function updatePage(results: Results): void {
-  const pictures = ["costs", ...(results.growth ? ["growth"] : [])].map(
-    (what) => `![${what}](../bench/results/latest-${what}.svg)\n`,
-  );
-  const shown = [...pictures, toMarkdown(results, "###")].join("\n").trimEnd();
-  writeFileSync(pageUrl(PAGE), pageWith(PAGE, { "the last run": shown }));
 }
 
 type TextRow = readonly string[];
@@ -191,9 +181,9 @@ function headline({ machine, seconds, startedAt, load, isQuick, skipped, compari
   );
 }
 
-function toMarkdown(results: Results, heading = "##"): string {
+function toMarkdown(results: Results): string {
   const tables = tablesOf(results).map(({ title, sum, head, rows }) =>
-    [`${heading} ${title}`, "", ...(sum ? [sum, ""] : []), markdownTable(head, rows), ""].join("\n"),
+    [`## ${title}`, "", ...(sum ? [sum, ""] : []), markdownTable(head, rows), ""].join("\n"),
   );
   return [headline(results), "", ...tables].join("\n");
 }
