@@ -90,7 +90,7 @@ export async function endIdpSession(
   for (const attempt of voided) {
     const outcome = { outcome: "failed", reason: "session_ended", customerId: null } as const;
     deps.recorder.count("failed", "session_ended");
-    deps.recorder.noteExchange({ ...recordHead(attempt), ...outcome });
+    deps.recorder.noteExchange({ ...recordHead(attempt, { isOfMembers }), ...outcome });
   }
   return {};
 }

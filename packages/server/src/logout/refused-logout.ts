@@ -19,7 +19,11 @@ export async function noteRefusedLogout(
   { reason, isSigned, checks }: LogoutRefused,
   source: string,
 ): Promise<void> {
-  const trail = startTrail(newId(), keyOf(profile), { startedAt: deps.clock.now(), source });
+  const trail = startTrail(
+    newId(),
+    { ...keyOf(profile), isOfMembers: profile.purpose === "members" },
+    { startedAt: deps.clock.now(), source },
+  );
   trail.profile = profile;
   trail.checks.push(...checks);
   if (await isRecorded(deps, trail))

@@ -4,31 +4,58 @@ import type { Tables } from "../storage/tables.ts";
 export type SignOnFigures = { outcomes: NamedCounts; reasons: NamedCounts; idpMs: NamedCounts };
 type NamedCounts = Record<string, number>;
 
-/** Figures of one profile's sign-ons that began in one minute. `profileId` is empty if no profile was known. */
-export type MinuteTally = { storeId: string; profileId: string; minute: number; figures: SignOnFigures };
+/** Figures of sign-ons at one profile, by one key, that began in one minute. An id is empty if it was not known. */
+export type MinuteTally = {
+  storeId: string;
+  profileId: string;
+  /** The application key that is the client, else the key whose token redeemed the code. */
+  keyId: string;
+  isOfMembers: boolean;
+  minute: number;
+  figures: SignOnFigures;
+};
 
 export type Counted = Pick<
   Tables["sign_ons"],
-  "store_id" | "profile_id" | "started_at" | "outcome" | "reason" | "timings" | "counted" | "test"
+  | "store_id"
+  | "profile_id"
+  | "key_id"
+  | "of_members"
+  | "started_at"
+  | "outcome"
+  | "reason"
+  | "timings"
+  | "counted"
+  | "test"
 >;
 
 const MINUTE_MS = 60_000;
+export const minuteOf = (at: number): number => at - (at % MINUTE_MS);
 
-const noFigures = (): SignOnFigures => ({ outcomes: {}, reasons: {}, idpMs: {} });
+export const noFigures = (): SignOnFigures => ({ outcomes: {}, reasons: {}, idpMs: {} });
 
 /** Collects the changes that records make to the figures, minute by minute. */
 export function createTallies() {
   const tallies = new Map<string, MinuteTally>();
 
+  function tallyOf(row: Counted): MinuteTally {
+    const place = {
+      storeId: row.store_id,
+      profileId: row.profile_id ?? "",
+      keyId: row.key_id ?? "",
+      isOfMembers: row.of_members === 1,
+      minute: minuteOf(row.started_at),
+    };
+    const name = Object.values(place).join(" ");
+    const tally = tallies.get(name) ?? { ...place, figures: noFigures() };
+    tallies.set(name, tally);
+    return tally;
+  }
+
   function add(row: Counted, times: number): void {
     // A test and a refused logout token are no sign-ons.
     if (row.test === 1 || row.outcome === "logout_refused") return;
-    const minute = row.started_at - (row.started_at % MINUTE_MS);
-    const profileId = row.profile_id ?? "";
-    const name = `${row.store_id} ${minute} ${profileId}`;
-    const tally = tallies.get(name) ?? { storeId: row.store_id, profileId, minute, figures: noFigures() };
-    tallies.set(name, tally);
-    const { outcomes, reasons, idpMs } = tally.figures;
+    const { outcomes, reasons, idpMs } = tallyOf(row).figures;
     count(outcomes, row.outcome, times);
     if (row.reason !== null) count(reasons, row.reason, times);
     const tookMs = idpMsOf(row.timings);
@@ -53,9 +80,19 @@ function count(counts: NamedCounts, name: string, times: number): void {
   else counts[name] = now;
 }
 
-export function addFigures(into: SignOnFigures, figures: SignOnFigures): void {
-  for (const kind of ["outcomes", "reasons", "idpMs"] as const)
-    for (const [name, times] of Object.entries(figures[kind])) count(into[kind], name, times);
+const KINDS = ["outcomes", "reasons", "idpMs"] as const;
+
+/** `times`: -1 subtracts them. */
+export function addFigures(into: SignOnFigures, figures: SignOnFigures, times = 1): void {
+  for (const kind of KINDS)
+    for (const name in figures[kind]) count(into[kind], name, (figures[kind][name] as number) * times);
+}
+
+/** Deletes counts below zero: instances of an earlier release subtract from a part what they never added to it. */
+export function dropNegative(figures: SignOnFigures): SignOnFigures {
+  for (const kind of KINDS)
+    for (const name in figures[kind]) if ((figures[kind][name] as number) < 0) delete figures[kind][name];
+  return figures;
 }
 
 const isNothing = (figures: SignOnFigures): boolean =>

@@ -39,8 +39,12 @@ type RecordHead = {
   id: string;
   storeId: string;
   realmId: string;
+  /** The realm is for members: statistics count them apart. */
+  isOfMembers: boolean;
   profileId: string | null;
   profileName: string | null;
+  /** The application key that is the client, else the key whose token redeems the code. */
+  keyId: string | null;
   reference: string;
   startedAt: number;
   idpAnswer?: IdpAnswer | undefined;
@@ -194,6 +198,8 @@ export class Recorder {
       email_digest: facts?.emailDigest ?? null,
       test: null,
       request_id: rest.outcome === "failed" ? (head.requestId ?? null) : null,
+      key_id: head.keyId,
+      of_members: head.isOfMembers ? 1 : null,
       idp_answer: head.idpAnswer ? JSON.stringify(head.idpAnswer) : null,
       started_at: head.startedAt,
       updated_at: this.#clock.now(),

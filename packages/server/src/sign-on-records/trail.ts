@@ -12,6 +12,9 @@ export type Trail = {
   id: string;
   storeId: string;
   realmId: string;
+  isOfMembers: boolean;
+  /** The application key that is the client, or whose token brought the code. */
+  keyId: string | null;
   /** The source address of the request. */
   source: string;
   requestId: string | null;
@@ -33,12 +36,14 @@ type Begun = {
 
 export const startTrail = (
   attemptId: string,
-  { storeId, realmId }: { storeId: string; realmId: string },
+  { storeId, realmId, isOfMembers }: { storeId: string; realmId: string; isOfMembers: boolean },
   { startedAt, source, userAgent, requestId = null }: Begun,
 ): Trail => ({
   id: attemptId,
   storeId,
   realmId,
+  isOfMembers,
+  keyId: null,
   source,
   requestId,
   facts: {
@@ -74,6 +79,8 @@ export const recordOf = (trail: Trail) => ({
   id: trail.id,
   storeId: trail.storeId,
   realmId: trail.realmId,
+  isOfMembers: trail.isOfMembers,
+  keyId: trail.keyId,
   profileId: trail.profile?.id ?? null,
   profileName: trail.profile?.name ?? null,
   reference: referenceOf(trail.id),

@@ -53,11 +53,13 @@ export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): 
   if (!path) throw new Problem("realm_not_found");
   const { realm } = path;
   request.cameFrom(shopOf(deps, realm));
-  const trail = startTrail(newId(), key, { ...request, startedAt: deps.clock.now() });
+  const place = { ...key, isOfMembers: realm.purpose === "members" };
+  const trail = startTrail(newId(), place, { ...request, startedAt: deps.clock.now() });
   trail.facts.redirectUri = storable(asked.get("redirect_uri"));
   deps.traces?.join("authorize", trail.id);
   const client = await trustClient(deps, path, asked);
   if (client instanceof Problem) return refuseWithPage(deps, trail, client);
+  trail.keyId = client.keyId ?? null;
   return redirectProblemsTo(deps, client, trail, async () => {
     const wanted = readSignOnRequest(asked, client);
     const hintedCustomerId = client.isStandard ? await readHint(deps, realm, asked) : undefined;
@@ -87,6 +89,8 @@ const toId = (text = ""): string => (isId(text) ? text : "");
 type TrustedClient = {
   clientId: string;
   isConfidential: boolean;
+  /** The application key that is the client. */
+  keyId: string | undefined;
   /** An application key whose `openid_client` is `standard`. */
   isStandard: boolean;
   clientRedirectUri: string;
@@ -115,7 +119,7 @@ async function trustClient(
   if (!isRegistered) return new Problem("redirect_uri_unregistered");
   const clientState = asked.isRepeated("state") ? undefined : asked.get("state");
   const isStandard = key?.openidClient === "standard";
-  return { clientId, isConfidential, isStandard, clientRedirectUri, clientState };
+  return { clientId, isConfidential, keyId: key?.keyId, isStandard, clientRedirectUri, clientState };
 }
 
 /** The customer that the client expects (OpenID Connect Core 3.1.2.1). An invalid hint ends the sign-on. */
@@ -160,6 +164,7 @@ async function sendToIdp(
     browserDigest: browser.digest,
     idpIssuer: metadata.issuer,
     isConfidential: client.isConfidential,
+    ...(client.keyId !== undefined && { keyId: client.keyId }),
     ...(client.clientScope !== LEAST_SCOPE && { clientScope: client.clientScope }),
     ...(client.maxAge !== undefined && { maxAge: client.maxAge }),
     ...(client.hintedCustomerId !== undefined && { hintedCustomerId: client.hintedCustomerId }),

@@ -98,7 +98,7 @@ export async function tradeCode<T>(deps: TradeDeps, grant: ClientGrant, trade: T
     if ("reason" in traded) return fail(trx, attempt, traded.reason);
     return { ...traded, attempt };
   });
-  if ("attempt" in ending) noteEnding(deps, ending, grant.requestId);
+  if ("attempt" in ending) noteEnding(deps, ending, grant);
   else {
     recordCodeRefusal(deps, ending);
     if (ending.replayed && purpose === "members") deps.storage.changes.announce(storeId);
@@ -230,9 +230,11 @@ async function fail(
 function noteEnding(
   { recorder }: TradeDeps,
   ending: Extract<Ending<unknown>, { attempt: AttemptRow }>,
-  requestId: string,
+  grant: ClientGrant,
 ): void {
-  const head = recordHead(ending.attempt);
+  const { requestId, purpose } = grant;
+  const isOfMembers = purpose === "members";
+  const head = recordHead(ending.attempt, { isOfMembers, keyId: grant.keyId ?? null });
   if ("refusal" in ending) {
     recorder.count("failed", ending.reason);
     const { reason } = ending;

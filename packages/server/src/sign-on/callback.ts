@@ -51,8 +51,10 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
   const attempt = openAttempt(deps.keyring, key, idpState);
   // The page's record has a new id: a late callback, or one from another browser, must not overwrite the attempt's
   // record.
+  const place = { ...key, isOfMembers: realm.purpose === "members" };
   const refusePage = (code: PageCode) => {
-    const pageTrail = startTrail(newId(), key, { ...request, startedAt: deps.clock.now() });
+    const pageTrail = startTrail(newId(), place, { ...request, startedAt: deps.clock.now() });
+    pageTrail.keyId = attempt?.keyId ?? null;
     return refuseWithPage(deps, pageTrail, new Problem(code));
   };
   if (!attempt) {
@@ -71,7 +73,8 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
   if (clientRedirectUri === undefined) return refusePage("redirect_uri_unregistered");
 
   const client = { clientRedirectUri, clientState: attempt.clientState };
-  const trail = startTrail(attempt.id, key, { ...request, startedAt: attempt.startedAt });
+  const trail = startTrail(attempt.id, place, { ...request, startedAt: attempt.startedAt });
+  trail.keyId = attempt.keyId ?? null;
   trail.facts.redirectUri = clientRedirectUri;
   const work = async (): Promise<BrowserAnswer> => {
     const clientCode = newCredential("lkac");

@@ -58,8 +58,10 @@ export async function redeemDirect(
     throw new Problem("redirect_uri_mismatch", { detail: "The redirect URI is not one of the realm's." });
   const signer = await deps.signingKeys.current();
   const { from, requestId } = grant;
-  const trail = startTrail(newId(), keyOf(profile), { ...from, startedAt: deps.clock.now(), requestId });
+  const place = { ...keyOf(profile), isOfMembers: false };
+  const trail = startTrail(newId(), place, { ...from, startedAt: deps.clock.now(), requestId });
   trail.profile = profile;
+  trail.keyId = grant.keyId ?? null;
   trail.facts.redirectUri = grant.clientRedirectUri;
   deps.traces?.join("direct", trail.id);
   const codeHash = hashSecret(`${profile.id} ${grant.clientCode}`);
@@ -79,7 +81,6 @@ export async function redeemDirect(
     const identity = await identifyByDirectCode(deps, profile, grant, trail);
     const digests = await digestsOf(deps.emailDigests, profile.store_id, identity);
     const token = await deps.storage.transact(async (trx) => {
-      const place = keyOf(profile);
       if (await isSessionEnded(trx, idpSessionOf(place, identity, trail.startedAt)))
         throw signOnProblem("session_ended");
       const [linked, current] = await Promise.all([findLinked(trx, place, identity), findPath(trx, place)]);

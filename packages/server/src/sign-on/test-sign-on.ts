@@ -148,11 +148,15 @@ const claim = (deps: Deps, key: ProfileKey, id: string): Promise<boolean> =>
 
 function trailOf(
   key: ProfileKey,
-  { profile }: SignOnPath,
+  { profile, realm }: SignOnPath,
   request: BrowserRequest,
   { id, startedAt }: Pick<SignOnAttempt, "id" | "startedAt">,
 ): Trail {
-  const trail = startTrail(id, key, { ...request, startedAt });
+  const trail = startTrail(
+    id,
+    { ...key, isOfMembers: realm.purpose === "members" },
+    { ...request, startedAt },
+  );
   trail.profile = profile;
   return trail;
 }

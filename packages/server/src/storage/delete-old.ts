@@ -15,6 +15,7 @@ type Swept = {
   idempotent_answers: "expires_at";
   sign_on_attempts: "forget_at";
   sign_on_statistics: "forget_at";
+  sign_on_statistics_parts: "forget_at";
   sign_ons: "started_at";
   integration_deliveries: "forget_at";
 };

@@ -134,6 +134,8 @@ describe.each(engines)("statistics of sign-ons on $name", (engine) => {
       realmId: f.realmId,
       profileId: f.profileId,
       profileName: "Hostile",
+      isOfMembers: false,
+      keyId: null,
       reference: "AAAA-BBBB",
       startedAt: f.latchkey.clock.now(),
     }));
@@ -224,8 +226,8 @@ describe.each(engines)("statistics of sign-ons on $name", (engine) => {
     await f.latchkey.app.tidy();
     await deleteStore(f.latchkey, f.store.store.id);
     const { db } = f.latchkey.storage;
-    for (const table of ["sign_on_statistics", "sign_on_tallies"] as const)
-      expect(await db.selectFrom(table).selectAll().execute()).toEqual([]);
+    const tables = ["sign_on_statistics", "sign_on_statistics_parts", "sign_on_tallies_by_key"] as const;
+    for (const table of tables) expect(await db.selectFrom(table).selectAll().execute()).toEqual([]);
   });
 
   test("200 for 1,000 steps", async () => {

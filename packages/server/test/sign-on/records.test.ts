@@ -118,6 +118,8 @@ describe("the recorder", () => {
     realmId: f.realmId,
     profileId: null,
     profileName: null,
+    isOfMembers: false,
+    keyId: null,
     reference: "AAAA-BBBB",
     startedAt: f.latchkey.clock.now(),
     outcome: "failed" as const,

@@ -1,0 +1,180 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createApplicationKey, deleteApplicationKey } from "../../src/contract/application-keys.ts";
+import { deleteProfile } from "../../src/contract/oidc-profiles.ts";
+import { realmToken } from "../../src/contract/sign-on.ts";
+import { getSignOnStatistics } from "../../src/contract/sign-ons.ts";
+import { createTestApp, getToken, type TestApp } from "../support/app.ts";
+import { call } from "../support/call.ts";
+import { engines, type TestDatabase } from "../support/engines.ts";
+import { createFederation, type Federation, SHOP } from "../support/federation.ts";
+import { type HostileIdp, startHostileIdp } from "../support/hostile-idp.ts";
+import { createMembersSide, type MembersSide } from "../support/members.ts";
+
+/** Statistics of shoppers and of members, by provider and by application key (wire 27). */
+
+type Entry = { profile_id?: string | null; key_id?: string | null; outcomes: Record<string, number> };
+
+describe.each(engines)("statistics of sign-ons on $name", (engine) => {
+  let database: TestDatabase;
+  let idp: HostileIdp;
+  let f: Federation;
+  let second: TestApp;
+  let members: MembersSide;
+
+  beforeEach(async ({ skip }) => {
+    if (!engine.isHere) skip("this engine is not installed");
+    database = await engine.create();
+    idp = await startHostileIdp();
+    f = await createFederation({ databaseUrl: database.url, idp });
+    const { storage, clock } = f.latchkey;
+    const shared = engine.name === "sqlite" ? { storage } : { databaseUrl: database.url };
+    second = await createTestApp({ ...shared, clock, allowedOrigins: [idp.origin] });
+    members = await createMembersSide(f);
+  });
+  afterEach(async () => {
+    for (const storage of new Set([f?.latchkey.storage, second?.storage])) await storage?.close();
+    await idp?.close();
+    await database?.drop();
+  });
+
+  const tidy = async () => {
+    for (const { app } of [f.latchkey, second]) await app.tidy();
+    await f.latchkey.app.tidy();
+  };
+  const read = async (query = ""): Promise<Entry[]> =>
+    (await f.store.call(getSignOnStatistics, { query, token: await f.store.token() })).body.data;
+  const tidied = async (query = "") => {
+    await tidy();
+    return read(query);
+  };
+  const newKey = async (data = {}) => {
+    const json = { data: { type: "application_key", name: "Till", ...data } };
+    const { body } = await f.store.call(createApplicationKey, { json });
+    const { id, client_id: clientId, client_secret: clientSecret } = body.data;
+    const made = { ...f.store, key: { ...f.store.key, id, clientId, clientSecret } };
+    return { id, clientId, clientSecret, token: await getToken(f.latchkey.app, made, "implicit") };
+  };
+  const redeemAtRealm = (code: string, form: Record<string, string>) =>
+    call(f.latchkey.app, realmToken, {
+      ids: { store: f.store.store.id, realm: f.realmId },
+      form: { grant_type: "authorization_code", code, redirect_uri: SHOP, ...form },
+    });
+
+  describe("purpose", () => {
+    test("shoppers and members are counted apart", async () => {
+      await f.redeem(await f.signOn());
+      await members.token("ada@work.example", "viewer");
+      expect(await tidied()).toMatchObject([{ profile_id: f.profileId, outcomes: { exchanged: 1 } }]);
+      expect(await read("purpose=members")).toMatchObject([
+        { profile_id: members.profileId, outcomes: { exchanged: 1 } },
+      ]);
+    });
+
+    test("also of sign-ons that were refused before their profile was known", async () => {
+      await members.signOn({}, { profile: undefined, scope: "openid" });
+      await f.signOn({ parameters: { profile: undefined, scope: "openid" } });
+      await f.signOn({ parameters: { profile: undefined, scope: "openid" } });
+      expect(await tidied()).toMatchObject([{ profile_id: null, outcomes: { failed: 2 } }]);
+      expect(await read("purpose=members")).toMatchObject([{ profile_id: null, outcomes: { failed: 1 } }]);
+    });
+
+    test("members' figures stay members' when their provider is deleted", async () => {
+      await members.token("ada@work.example", "viewer");
+      await tidy();
+      await f.store.call(deleteProfile, { ids: { realm: members.realmId, id: members.profileId } });
+      expect(await read()).toEqual([]);
+      expect(await read("purpose=members")).toMatchObject([{ outcomes: { exchanged: 1 } }]);
+    });
+
+    test("figures of an earlier release count by the realm of their profile", async () => {
+      const { storage, clock } = f.latchkey;
+      const figures = (outcome: string) =>
+        JSON.stringify({ outcomes: { [outcome]: 3 }, reasons: {}, idpMs: {} });
+      const row = { store_id: f.store.store.id, minute: clock.now() };
+      await storage.db
+        .insertInto("sign_on_tallies")
+        .values([
+          { ...row, position: 1, profile_id: f.profileId, figures: figures("exchanged") },
+          { ...row, position: 2, profile_id: members.profileId, figures: figures("expired") },
+          { ...row, position: 3, profile_id: "", figures: figures("failed") },
+        ])
+        .execute();
+      expect((await tidied()).map(({ outcomes }) => outcomes)).toEqual([{ failed: 3 }, { exchanged: 3 }]);
+      expect((await read("purpose=members")).map(({ outcomes }) => outcomes)).toEqual([{ expired: 3 }]);
+      expect(await read("group=key")).toMatchObject([
+        { key_id: null, outcomes: { failed: 3, exchanged: 3 } },
+      ]);
+    });
+
+    test("400 for another purpose", async () => {
+      const answer = await f.store.call(getSignOnStatistics, { query: "purpose=all" });
+      expect(answer.code).toBe("parameter_invalid");
+    });
+  });
+
+  describe("group=key", () => {
+    test("a public client's sign-on counts under no key, until a key's token redeems its code", async () => {
+      const till = await newKey();
+      const signedOn = await f.signOn();
+      await f.signOn();
+      expect(await tidied("group=key")).toMatchObject([{ key_id: null, outcomes: { code_issued: 2 } }]);
+      await f.redeem(signedOn, {}, { token: till.token });
+      expect(await tidied("group=key")).toMatchObject([
+        { key_id: null, outcomes: { code_issued: 1 } },
+        { key_id: till.id, outcomes: { exchanged: 1 } },
+      ]);
+    });
+
+    test("a key that is the client counts from the redirect on", async () => {
+      const client = await newKey();
+      const begun = await f.signOn({ parameters: { client_id: client.clientId } });
+      await f.signOn({ parameters: { client_id: client.clientId, scope: "openid" } });
+      await f.begin({ cookie: undefined }, { client_id: client.clientId });
+      expect(await tidied("group=key")).toMatchObject([
+        { key_id: client.id, outcomes: { code_issued: 1, failed: 1 } },
+      ]);
+      const { clientId: client_id, clientSecret: client_secret } = client;
+      const form = { client_id, client_secret, code_verifier: begun.pkce.verifier };
+      expect((await redeemAtRealm(begun.code, form)).status).toBe(200);
+      expect(await tidied("group=key")).toMatchObject([
+        { key_id: client.id, outcomes: { exchanged: 1, failed: 1 } },
+      ]);
+    });
+
+    test("a code of one key that another key's token brings counts under the key that is the client", async () => {
+      const [client, thief] = [await newKey(), await newKey()];
+      const begun = await f.signOn({ parameters: { client_id: client.clientId } });
+      expect((await f.redeem(begun, {}, { token: thief.token })).status).toBe(400);
+      expect(await tidied("group=key")).toMatchObject([{ key_id: client.id, outcomes: { failed: 1 } }]);
+    });
+
+    test("a public client that redeems without a key stays under no key", async () => {
+      const { code, pkce } = await f.signOn();
+      const form = { client_id: "customers", code_verifier: pkce.verifier };
+      expect((await redeemAtRealm(code, form)).status).toBe(200);
+      expect(await tidied("group=key")).toMatchObject([{ key_id: null, outcomes: { exchanged: 1 } }]);
+    });
+
+    test("a deleted key stays as its id", async () => {
+      const till = await newKey();
+      await f.redeem(await f.signOn(), {}, { token: till.token });
+      await f.store.call(deleteApplicationKey, { ids: { id: till.id } });
+      expect(await tidied("group=key")).toMatchObject([{ key_id: till.id, outcomes: { exchanged: 1 } }]);
+    });
+
+    test("members' sign-ons have no key", async () => {
+      await members.token("ada@work.example", "viewer");
+      expect(await tidied("group=key&purpose=members")).toMatchObject([
+        { key_id: null, outcomes: { exchanged: 1 } },
+      ]);
+      expect(await read("group=key")).toEqual([]);
+    });
+
+    test("an entry has no profile, and its time at the provider is the key's", async () => {
+      await f.redeem(await f.signOn());
+      const [entry] = await tidied("group=key");
+      expect(Object.keys(entry as Entry).sort()).toEqual(["from", "idp_ms", "key_id", "outcomes", "reasons"]);
+      expect(entry).toMatchObject({ idp_ms: { p50: expect.any(Number) } });
+    });
+  });
+});
