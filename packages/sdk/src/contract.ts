@@ -572,7 +572,10 @@ export type SignOnStatistics = {
     from: string;
     /** Null: refused before it was known which. */
     profile_id: string | null;
-    /** How many ended how. */
+    /**
+     * How many ended how. `started`: how many were redirected to an identity provider, those who came back
+     * included; it is counted apart from the others, strangers can inflate it, and a direct profile has none.
+     */
     outcomes: Record<string, number>;
     /** Why those failed that did, and why a code was not redeemed. */
     reasons: Record<string, number>;
@@ -604,7 +607,10 @@ export type SignOnStatisticsByKey = {
      * Null: no key was known yet, or none took part.
      */
     key_id: string | null;
-    /** How many ended how. */
+    /**
+     * How many ended how. `started`: how many were redirected to an identity provider, those who came back
+     * included; it is counted apart from the others, strangers can inflate it, and a direct profile has none.
+     */
     outcomes: Record<string, number>;
     /** Why those failed that did, and why a code was not redeemed. */
     reasons: Record<string, number>;

@@ -28,6 +28,7 @@ import { addUpTallies, countUncounted, forgetOldStatistics } from "./sign-on-rec
 import { forgetStrangers, tidyRecords } from "./sign-on-records/forget-records.ts";
 import type { RecordLimiter } from "./sign-on-records/record-limiter.ts";
 import type { Recorder } from "./sign-on-records/recorder.ts";
+import type { StartedCounts } from "./sign-on-records/started.ts";
 import type { SigningKeys } from "./signing-keys/signing-keys.ts";
 import { mayHaveOtherInstances } from "./storage/engine.ts";
 import type { Storage } from "./storage/storage.ts";
@@ -55,6 +56,7 @@ type Deps = {
   sequencer: Sequencer;
   deliverer: Deliverer;
   recorder: Recorder;
+  started: StartedCounts;
   recordLimiter: RecordLimiter;
   codeSeconds: number;
   recordDays: number;
@@ -115,6 +117,8 @@ export function createTidying(deps: Deps): Tidying {
       for (const timer of timers) clearInterval(timer);
       await Promise.all([underWay, preparing]);
       await deps.deliverer.stop();
+      // Before the last round, which adds up these counts with the last records.
+      await doAll(log, { started: deps.started.flush });
       await write();
       await deps.sequencer.stop();
     },
@@ -150,6 +154,7 @@ const choresOf = (
     erasures: createErasing(deps),
   },
   everyMinute: {
+    started: deps.started.flush,
     limiter: deps.limiter.sweep,
     sources: deps.anonymous.sweep,
     record_sources: deps.recordLimiter.sweep,

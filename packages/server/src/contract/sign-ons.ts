@@ -132,7 +132,9 @@ const step = z.enum(["minute", "hour", "day"]);
 const stepStart = timestamp.describe("The beginning of the step");
 
 const figures = {
-  outcomes: counts.describe("How many ended how"),
+  outcomes: counts.describe(
+    "How many ended how. `started`: how many were redirected to an identity provider, those who came back included; it is counted apart from the others, strangers can inflate it, and a direct profile has none",
+  ),
   reasons: counts.describe("Why those failed that did, and why a code was not redeemed"),
   idp_ms: z
     .strictObject({ p50: quantile, p95: quantile })
@@ -169,7 +171,7 @@ export const getSignOnStatistics = operation({
   path: "/v2/sign-ons/statistics",
   summary: "Count sign-ons by how they ended and why, and how long each identity provider took",
   description:
-    "Over all instances, at most a few seconds behind. A sign-on counts in the step in which it began, under what has become of it so far. Shoppers alone, or members alone; test sign-ons are in neither. Steps are those of UTC. At most 1,000 of them.",
+    "Over all instances, at most a few seconds behind; `started` at most a minute. A sign-on counts in the step in which it began, under what has become of it so far. Shoppers alone, or members alone; test sign-ons are in neither. Steps are those of UTC. At most 1,000 of them.",
   access: ["sign_ons", "read"],
   role: "viewer",
   query: z.object({

@@ -14,6 +14,7 @@ import type { Cap } from "../rate-limit/cap.ts";
 import type { Limiter } from "../rate-limit/limiter.ts";
 import type { UseLog } from "../rate-limit/use-log.ts";
 import type { CountSignOn, Recorder } from "../sign-on-records/recorder.ts";
+import type { StartedCounts } from "../sign-on-records/started.ts";
 import type { Storage } from "../storage/storage.ts";
 
 /**
@@ -81,6 +82,7 @@ type Measured = {
   passwords: Passwords;
   signInThrottle: SignInThrottle;
   recorder: Recorder;
+  started: StartedCounts;
   calls: Calls;
   valkey: Valkey | undefined;
   lines: Pick<LineWriter, "waiting" | "dropped"> | undefined;
@@ -155,6 +157,11 @@ export function measureMemory(of: Measured): void {
   }
   counter("latchkey_sign_on_records_dropped_total", "Records of sign-ons that were lost", () =>
     of.recorder.dropped(),
+  );
+  counter(
+    "latchkey_sign_on_starts_dropped_total",
+    "Redirects to identity providers that the statistics leave out",
+    of.started.dropped,
   );
   const spans = () => of.traces?.counts() ?? { sent: 0, dropped: 0 };
   counter("latchkey_trace_spans_sent_total", "Spans that the collector has taken", () => spans().sent);

@@ -18,6 +18,7 @@ import { idpScope, LEAST_SCOPE } from "../realms/scopes.ts";
 import { shopOf } from "../realms/shop.ts";
 import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
 import type { Recorder } from "../sign-on-records/recorder.ts";
+import type { StartedCounts } from "../sign-on-records/started.ts";
 import { startTrail, type Trail } from "../sign-on-records/trail.ts";
 import type { SigningKeys } from "../signing-keys/signing-keys.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -37,6 +38,7 @@ type Deps = {
   directory: Directory;
   calls: Calls;
   recorder: Recorder;
+  started: StartedCounts;
   recordLimiter: RecordLimiter;
   traces: Traces | undefined;
   signingKeys: SigningKeys;
@@ -174,6 +176,8 @@ async function sendToIdp(
   // The state comes back in the callback's URL, beside the provider's code.
   if (idpState.length > MAX_IDP_STATE_LENGTH) throw signOnProblem("state_missing");
   deps.recorder.count("started");
+  const { storeId, keyId, isOfMembers } = trail;
+  deps.started.note({ storeId, profileId: profile.id, keyId: keyId ?? "", isOfMembers }, trail.startedAt);
   const to = { idpState, attemptId: attempt.id, scope: idpScope(client.clientScope) };
   return { location: `${idpRequest(deps, profile, metadata, to)}${passedOn(asked)}`, ...browser.answer };
 }

@@ -3,6 +3,7 @@ import { createApplicationKey, deleteApplicationKey } from "../../src/contract/a
 import { deleteProfile } from "../../src/contract/oidc-profiles.ts";
 import { realmToken } from "../../src/contract/sign-on.ts";
 import { getSignOnStatistics } from "../../src/contract/sign-ons.ts";
+import { testSignOn } from "../../src/contract/test-sign-on.ts";
 import { createTestApp, getToken, type TestApp } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";
@@ -10,7 +11,7 @@ import { createFederation, type Federation, SHOP } from "../support/federation.t
 import { type HostileIdp, startHostileIdp } from "../support/hostile-idp.ts";
 import { createMembersSide, type MembersSide } from "../support/members.ts";
 
-/** Statistics of shoppers and of members, by provider and by application key (wire 27). */
+/** Statistics of shoppers and of members, by provider and by application key, with `started` (wire 27). */
 
 type Entry = { profile_id?: string | null; key_id?: string | null; outcomes: Record<string, number> };
 
@@ -47,6 +48,12 @@ describe.each(engines)("statistics of sign-ons on $name", (engine) => {
     await tidy();
     return read(query);
   };
+  /** A minute later the counts of redirects are written, too. */
+  const aMinuteLater = async (query = "") => {
+    f.latchkey.clock.advance(61_000);
+    await tidy();
+    return read(query);
+  };
   const newKey = async (data = {}) => {
     const json = { data: { type: "application_key", name: "Till", ...data } };
     const { body } = await f.store.call(createApplicationKey, { json });
@@ -60,13 +67,61 @@ describe.each(engines)("statistics of sign-ons on $name", (engine) => {
       form: { grant_type: "authorization_code", code, redirect_uri: SHOP, ...form },
     });
 
+  describe("started", () => {
+    test("counts each redirect to a provider once a minute, also of those who come back", async () => {
+      await f.redeem(await f.signOn());
+      await f.begin({ cookie: undefined });
+      expect(await tidied()).toMatchObject([{ outcomes: { exchanged: 1 } }]);
+      const [entry] = await aMinuteLater();
+      expect(entry).toMatchObject({ profile_id: f.profileId, outcomes: { exchanged: 1, started: 2 } });
+    });
+
+    test("belongs to the minute in which the sign-on began, and is added up over all instances", async () => {
+      await f.begin({ cookie: undefined });
+      const other = { ...f, latchkey: second };
+      f.latchkey.clock.advance(50_000);
+      const query = new URLSearchParams(f.parameters()).toString();
+      const path = `https://keys.example/sign-on/stores/${f.store.store.id}/realms/${f.realmId}/authorize`;
+      await other.latchkey.app.fetch(new Request(`${path}?${query}`));
+      expect((await aMinuteLater("step=minute")).map(({ outcomes }) => outcomes)).toEqual([{ started: 2 }]);
+    });
+
+    test("is in no row until a minute has passed, and costs no row each", async () => {
+      for (let i = 0; i < 5; i++) await f.begin({ cookie: undefined });
+      const { db } = f.latchkey.storage;
+      const rows = () => db.selectFrom("sign_on_tallies_by_key").selectAll().execute();
+      await f.latchkey.app.tidy();
+      expect(await rows()).toEqual([]);
+      f.latchkey.clock.advance(61_000);
+      await f.latchkey.app.tidy();
+      expect((await rows()).map(({ figures }) => JSON.parse(figures).outcomes)).toEqual([{ started: 5 }]);
+    });
+
+    test("is written when the service stops", async () => {
+      await f.begin({ cookie: undefined });
+      await f.redeem(await f.signOn());
+      await f.latchkey.app.stop();
+      expect((await read()).map(({ outcomes }) => outcomes)).toEqual([{ exchanged: 1, started: 2 }]);
+    });
+
+    test("counts no test sign-on, and no sign-on that is refused before the redirect", async () => {
+      const offered = await f.store.call(testSignOn, { ids: { realm: f.realmId, id: f.profileId } });
+      const { url } = offered.body.data;
+      expect((await f.latchkey.app.fetch(new Request(url))).status).toBe(303);
+      await f.begin({ cookie: undefined }, { scope: "openid" });
+      expect((await aMinuteLater()).map(({ outcomes }) => outcomes)).toEqual([{ failed: 1 }]);
+    });
+  });
+
   describe("purpose", () => {
     test("shoppers and members are counted apart", async () => {
       await f.redeem(await f.signOn());
       await members.token("ada@work.example", "viewer");
-      expect(await tidied()).toMatchObject([{ profile_id: f.profileId, outcomes: { exchanged: 1 } }]);
+      expect(await aMinuteLater()).toMatchObject([
+        { profile_id: f.profileId, outcomes: { exchanged: 1, started: 1 } },
+      ]);
       expect(await read("purpose=members")).toMatchObject([
-        { profile_id: members.profileId, outcomes: { exchanged: 1 } },
+        { profile_id: members.profileId, outcomes: { exchanged: 1, started: 1 } },
       ]);
     });
 
@@ -119,8 +174,8 @@ describe.each(engines)("statistics of sign-ons on $name", (engine) => {
       await f.signOn();
       expect(await tidied("group=key")).toMatchObject([{ key_id: null, outcomes: { code_issued: 2 } }]);
       await f.redeem(signedOn, {}, { token: till.token });
-      expect(await tidied("group=key")).toMatchObject([
-        { key_id: null, outcomes: { code_issued: 1 } },
+      expect(await aMinuteLater("group=key")).toMatchObject([
+        { key_id: null, outcomes: { code_issued: 1, started: 2 } },
         { key_id: till.id, outcomes: { exchanged: 1 } },
       ]);
     });
@@ -136,8 +191,8 @@ describe.each(engines)("statistics of sign-ons on $name", (engine) => {
       const { clientId: client_id, clientSecret: client_secret } = client;
       const form = { client_id, client_secret, code_verifier: begun.pkce.verifier };
       expect((await redeemAtRealm(begun.code, form)).status).toBe(200);
-      expect(await tidied("group=key")).toMatchObject([
-        { key_id: client.id, outcomes: { exchanged: 1, failed: 1 } },
+      expect(await aMinuteLater("group=key")).toMatchObject([
+        { key_id: client.id, outcomes: { exchanged: 1, failed: 1, started: 2 } },
       ]);
     });
 

@@ -76,14 +76,14 @@ describe.each(engines)("statistics of sign-ons on $name", (engine) => {
       {
         from: early,
         profile_id: f.profileId,
-        outcomes: { exchanged: 2, failed: 1 },
+        outcomes: { exchanged: 2, failed: 1, started: 3 },
         reasons: { "id_token.aud": 1 },
         idp_ms: asked,
       },
       {
         from: late,
         profile_id: other,
-        outcomes: { failed: 1 },
+        outcomes: { failed: 1, started: 1 },
         reasons: { "id_token.aud": 1 },
         idp_ms: asked,
       },
@@ -91,8 +91,8 @@ describe.each(engines)("statistics of sign-ons on $name", (engine) => {
     for (const step of ["hour", "day"])
       expect((await entries(`step=${step}`)).map((entry) => [entry.from, entry.outcomes])).toEqual([
         [early, { failed: 1 }],
-        [early, { exchanged: 2, failed: 1 }],
-        [early, { failed: 1 }],
+        [early, { exchanged: 2, failed: 1, started: 3 }],
+        [early, { failed: 1, started: 1 }],
       ]);
     const other_store = await f.latchkey.createStore();
     expect((await other_store.call(getSignOnStatistics)).body.data).toEqual([]);
