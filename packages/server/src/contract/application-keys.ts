@@ -3,8 +3,20 @@ import { filterParameter, text } from "./filter.ts";
 import { limits } from "./limits.ts";
 import { OPENID_CLIENTS } from "./openid-client.ts";
 import { operation } from "./operation.ts";
+import { resource } from "./resource.ts";
 import { ROLES } from "./roles.ts";
-import { id, integer, links, name, pageLinks, pageMeta, pageQuery, rateLimit, timestamp } from "./shapes.ts";
+import {
+  answerOf,
+  id,
+  integer,
+  links,
+  name,
+  pageLinks,
+  pageMeta,
+  pageQuery,
+  rateLimit,
+  timestamp,
+} from "./shapes.ts";
 
 const reservedRateLimit = rateLimit.describe("Requests per second that no other key can take from this key");
 
@@ -69,17 +81,18 @@ const writable = z.object({
   }),
 });
 
-const ids = { id: "application_key_not_found" } as const;
+const keys = resource({
+  tag: "Application keys",
+  access: "application_keys",
+  path: "/v2/application-keys",
+  ids: { id: "application_key_not_found" },
+});
 
 export const listApplicationKeys = operation({
   id: "listApplicationKeys",
-  tag: "Application keys",
-  method: "GET",
-  path: "/v2/application-keys",
+  ...keys.list,
   summary: "List the store's application keys",
   description: "With what all of them have reserved, and the store's limit.",
-  access: ["application_keys", "read"],
-  role: "viewer",
   query: pageQuery.extend({ filter: filterParameter({ client_id: text }) }),
   success: {
     status: 200,
@@ -98,13 +111,9 @@ export const listApplicationKeys = operation({
 
 export const createApplicationKey = operation({
   id: "createApplicationKey",
-  tag: "Application keys",
-  method: "POST",
-  path: "/v2/application-keys",
+  ...keys.create,
   summary: "Create an application key",
   description: "The answer is the only one that shows the secret: keep it.",
-  access: ["application_keys", "write"],
-  role: "administrator",
   body: { schema: writable },
   success: {
     status: 201,
@@ -116,28 +125,18 @@ export const createApplicationKey = operation({
 
 export const getApplicationKey = operation({
   id: "getApplicationKey",
-  tag: "Application keys",
-  method: "GET",
-  path: "/v2/application-keys/{id}",
+  ...keys.get,
   summary: "Get an application key",
   description: "Without its secret, which is shown once.",
-  access: ["application_keys", "read"],
-  role: "viewer",
-  ids,
-  success: { status: 200, description: "The key", schema: z.strictObject({ data: key, links }) },
+  success: { status: 200, description: "The key", schema: answerOf(key) },
 });
 
 export const updateApplicationKey = operation({
   id: "updateApplicationKey",
-  tag: "Application keys",
-  method: "PUT",
-  path: "/v2/application-keys/{id}",
+  ...keys.update,
   summary: "Rename an application key, and give it a reserved rate limit or another role",
   description:
     "`name` is required. An absent `reserved_rate_limit`, `role` or `openid_client` keeps the one that is there. A role is in force on every instance within a second.",
-  access: ["application_keys", "write"],
-  role: "administrator",
-  ids,
   body: { schema: writable },
   success: {
     status: 200,
@@ -149,28 +148,18 @@ export const updateApplicationKey = operation({
 
 export const deleteApplicationKey = operation({
   id: "deleteApplicationKey",
-  tag: "Application keys",
-  method: "DELETE",
-  path: "/v2/application-keys/{id}",
+  ...keys.delete,
   summary: "Delete an application key",
   description: "Its access tokens stop working on every instance within a second.",
-  access: ["application_keys", "write"],
-  role: "administrator",
-  ids,
   success: { status: 204, description: "The key is gone" },
 });
 
 export const rotateApplicationKey = operation({
   id: "rotateApplicationKey",
-  tag: "Application keys",
-  method: "POST",
-  path: "/v2/application-keys/{id}/rotate",
+  ...keys.action("rotate"),
   summary: "Give an application key a new secret",
   description:
     "Older secrets go on working for `grace_seconds`, so that programs can be changed over one by one.",
-  access: ["application_keys", "write"],
-  role: "administrator",
-  ids,
   body: {
     optional: true,
     schema: z.object({
@@ -185,7 +174,7 @@ export const rotateApplicationKey = operation({
   success: {
     status: 200,
     description: "The key with its new secret",
-    schema: z.strictObject({ data: keyWithSecret, links }),
+    schema: answerOf(keyWithSecret),
   },
   problems: ["too_many_live_secrets"],
 });
@@ -204,16 +193,13 @@ const verdict = z.strictObject({
 
 export const dryRunApplicationKey = operation({
   id: "dryRunApplicationKey",
-  tag: "Application keys",
-  method: "POST",
-  path: "/v2/application-keys/{id}/dry-run",
+  ...keys.action("dry-run"),
   summary: "See what an update would do to every key of the store",
   description:
     "Takes the body of an update, changes nothing, and plays the last hour's use against the limits as they are and " +
     "as they would be. The use is what all instances have seen where they share a Valkey, else what the one that answers has seen since it started.",
   access: ["application_keys", "read"],
   role: "viewer",
-  ids,
   body: { schema: writable },
   success: {
     status: 200,

@@ -2,7 +2,18 @@ import { z } from "zod";
 import { filterParameter, instant, pattern, sortParameter, text } from "./filter.ts";
 import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
-import { emailAddress, id, links, name, pageOf, pageQuery, timestamp } from "./shapes.ts";
+import { resource } from "./resource.ts";
+import {
+  answerOf,
+  bodyOf,
+  emailAddress,
+  erasureOf,
+  id,
+  listOf,
+  name,
+  pageQuery,
+  timestamp,
+} from "./shapes.ts";
 
 const customerMembers = {
   id,
@@ -17,7 +28,7 @@ const customerMembers = {
 };
 
 const customer = z.strictObject(customerMembers).meta({ id: "Customer" });
-const customerAnswer = z.strictObject({ data: customer, links });
+const customerAnswer = answerOf(customer);
 
 const versioned = {
   schema: customerAnswer,
@@ -55,17 +66,18 @@ const changedPassword = z
   )
   .optional();
 
-const ids = { id: "customer_not_found" } as const;
+const customers = resource({
+  tag: "Customers",
+  access: "customers",
+  path: "/v2/customers",
+  ids: { id: "customer_not_found" },
+});
 
 export const listCustomers = operation({
   id: "listCustomers",
-  tag: "Customers",
-  method: "GET",
-  path: "/v2/customers",
+  ...customers.list,
   summary: "List the store's customers",
   description: "`filter` narrows, `sort` orders; `links.next` leads through a list of any length.",
-  access: ["customers", "read"],
-  role: "viewer",
   query: pageQuery.extend({
     filter: filterParameter({
       email: pattern(limits.emailLength),
@@ -83,70 +95,51 @@ export const listCustomers = operation({
     status: 200,
     description:
       "One page of customers. Unless `sort` says otherwise newest first; or, narrowed by how a name or an e-mail begins or by `updated_at`, in the order of that",
-    schema: pageOf(z.strictObject({ ...customerMembers, links })),
+    schema: listOf(customerMembers),
   },
   problems: ["filter_too_wide"],
 });
 
 export const createCustomer = operation({
   id: "createCustomer",
-  tag: "Customers",
-  method: "POST",
-  path: "/v2/customers",
+  ...customers.create,
   summary: "Create a customer",
   description:
     "Without a password the customer cannot sign in with one until it is set. E-mails are compared without regard to case. With an `implicit` token: at most 30 in an hour from one network and 1,000 in an hour for the store, unless the operator has set other limits.",
   access: ["customers", "create"],
-  role: "administrator",
-  body: {
-    schema: z.object({
-      data: z.object({
-        type: z.literal("customer"),
-        name: name.meta({ examples: ["Ada Lovelace"] }),
-        email: emailAddress,
-        ...writable,
-      }),
-    }),
-  },
+  body: bodyOf({
+    type: z.literal("customer"),
+    name: name.meta({ examples: ["Ada Lovelace"] }),
+    email: emailAddress,
+    ...writable,
+  }),
   success: { status: 201, description: "The customer", ...versioned },
   problems: ["email_taken", "password_queue_full", "sign_ups_exceeded"],
 });
 
 export const getCustomer = operation({
   id: "getCustomer",
-  tag: "Customers",
-  method: "GET",
-  path: "/v2/customers/{id}",
+  ...customers.get,
   summary: "Get a customer",
   description: "With a customer token: oneself, and nobody else.",
   access: ["customers", "own"],
-  role: "viewer",
-  ids,
   success: { status: 200, description: "The customer", ...versioned },
 });
 
 export const updateCustomer = operation({
   id: "updateCustomer",
-  tag: "Customers",
-  method: "PUT",
-  path: "/v2/customers/{id}",
+  ...customers.update,
   summary: "Change a customer",
   description:
     "Members that are absent stay as they are, and so does a password of which only true or false is said, as answers do. A new password ends the customer's other sessions: every customer token but the one that this request came with. Whose `authentication_mechanism` is `oidc` gets a password from the back office only. With a customer token at most 60 changes in an hour. Send the `ETag` of what you read as `If-Match`, and nothing is changed that you have not seen.",
   access: ["customers", "own"],
-  role: "administrator",
-  ids,
-  body: {
-    schema: z.object({
-      data: z.object({
-        type: z.literal("customer"),
-        name: name.optional(),
-        email: emailAddress.optional(),
-        ...writable,
-        password: changedPassword,
-      }),
-    }),
-  },
+  body: bodyOf({
+    type: z.literal("customer"),
+    name: name.optional(),
+    email: emailAddress.optional(),
+    ...writable,
+    password: changedPassword,
+  }),
   conditional: true,
   success: { status: 200, description: "The customer as it is now", ...versioned },
   problems: [
@@ -160,28 +153,20 @@ export const updateCustomer = operation({
 
 export const deleteCustomer = operation({
   id: "deleteCustomer",
-  tag: "Customers",
-  method: "DELETE",
-  path: "/v2/customers/{id}",
+  ...customers.delete,
   summary: "Delete a customer",
   description: "Its customer tokens and its links to identity providers go with it.",
   access: ["customers", "own"],
-  role: "administrator",
-  ids,
   success: { status: 204, description: "The customer is gone" },
 });
 
 export const listCustomerIdentities = operation({
   id: "listCustomerIdentities",
-  tag: "Customers",
-  method: "GET",
-  path: "/v2/customers/{id}/identities",
+  ...customers.part("identities"),
   summary: "List who a customer is at the identity providers",
   description:
     "What each provider calls this customer: who comes back as that subject is signed in as them. With a customer token: one's own. At most 100, the oldest first.",
   access: ["customers", "own"],
-  role: "viewer",
-  ids,
   success: {
     status: 200,
     description: "The identities; none where the customer has never come through a provider",
@@ -207,28 +192,10 @@ export const listCustomerIdentities = operation({
 
 export const eraseCustomer = operation({
   id: "eraseCustomer",
-  tag: "Customers",
-  method: "POST",
-  path: "/v2/customers/{id}/erase",
+  ...customers.action("erase"),
   summary: "Erase a customer: delete it, and take its data out of the log of events",
   description:
     "For somebody who asks to be forgotten. The customer is deleted if it is still there. In every event about it `data` becomes `(erased)` and the " +
     "salt goes; numbers, hashes and digests stay, so that the log still verifies. It cannot be undone.",
-  access: ["customers", "write"],
-  role: "administrator",
-  ids,
-  success: {
-    status: 200,
-    description: "How far it has come",
-    schema: z.strictObject({
-      data: z.strictObject({
-        type: z.literal("customer-erasure"),
-        id,
-        events: z.int().describe("How many events were erased by this request"),
-        complete: z
-          .boolean()
-          .describe("False: there are more, and the service goes on with them by itself, a round a second"),
-      }),
-    }),
-  },
+  success: { status: 200, description: "How far it has come", schema: erasureOf("customer-erasure") },
 });

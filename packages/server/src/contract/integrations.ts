@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
-import { id, links, name, pageOf, pageQuery, timestamp } from "./shapes.ts";
+import { resource } from "./resource.ts";
+import { answerOf, id, listOf, name, timestamp } from "./shapes.ts";
 
 const format = z
   .enum(["cloudevents", "integration"])
@@ -144,70 +145,57 @@ const changeable = z.object({
 });
 
 export const ids = { id: "integration_not_found" } as const;
+export const integrations = resource({
+  tag: "Integrations",
+  access: "integrations",
+  path: "/v2/integrations",
+  ids: ids,
+});
 const refusals = ["integration_type_unsupported", "webhook_url_not_allowed", "event_type_unknown"] as const;
-export const one = z.strictObject({ data: integration, links });
+export const one = answerOf(integration);
 
 export const listIntegrations = operation({
   id: "listIntegrations",
-  tag: "Integrations",
-  method: "GET",
-  path: "/v2/integrations",
+  ...integrations.list,
   summary: "List the store's integrations",
   description: "Oldest first, each with its state and its last delivery.",
-  access: ["integrations", "read"],
-  role: "viewer",
-  query: pageQuery,
   success: {
     status: 200,
     description: "One page of integrations, oldest first",
-    schema: pageOf(z.strictObject({ ...integrationMembers, links })),
+    schema: listOf(integrationMembers),
   },
 });
 
 export const createIntegration = operation({
   id: "createIntegration",
-  tag: "Integrations",
-  method: "POST",
-  path: "/v2/integrations",
+  ...integrations.create,
   summary: "Create an integration: a webhook",
   description:
     "From now on each event of the types that it observes is posted to its address, signed as Standard Webhooks say. At least once, and in order for each `subject`.",
-  access: ["integrations", "write"],
-  role: "administrator",
   body: { schema: creatable },
   success: {
     status: 201,
     description: "The integration with its signing secret",
-    schema: z.strictObject({ data: integrationWithSecret, links }),
+    schema: answerOf(integrationWithSecret),
   },
   problems: [...refusals, "too_many_integrations"],
 });
 
 export const getIntegration = operation({
   id: "getIntegration",
-  tag: "Integrations",
-  method: "GET",
-  path: "/v2/integrations/{id}",
+  ...integrations.get,
   summary: "Get an integration",
   description:
     "With its state and its last delivery. The signing secret is shown once, when it is made or rotated.",
-  access: ["integrations", "read"],
-  role: "viewer",
-  ids,
   success: { status: 200, description: "The integration", schema: one },
 });
 
 export const updateIntegration = operation({
   id: "updateIntegration",
-  tag: "Integrations",
-  method: "PUT",
-  path: "/v2/integrations/{id}",
+  ...integrations.update,
   summary: "Change an integration",
   description:
     "Members that are absent stay as they are; `null` takes `description` and `secret_key` away. One that is enabled again goes on with what happens from then on, and with what it had not delivered before: `replay` sends what happened meanwhile.",
-  access: ["integrations", "write"],
-  role: "administrator",
-  ids,
   body: { schema: changeable },
   success: { status: 200, description: "The integration as it is now", schema: one },
   problems: refusals,
@@ -215,31 +203,21 @@ export const updateIntegration = operation({
 
 export const deleteIntegration = operation({
   id: "deleteIntegration",
-  tag: "Integrations",
-  method: "DELETE",
-  path: "/v2/integrations/{id}",
+  ...integrations.delete,
   summary: "Delete an integration and its deliveries",
   description: "Nothing more is delivered to it, not even what waits.",
-  access: ["integrations", "write"],
-  role: "administrator",
-  ids,
   success: { status: 204, description: "Deleted" },
 });
 
 export const rotateIntegrationSecret = operation({
   id: "rotateIntegrationSecret",
-  tag: "Integrations",
-  method: "POST",
-  path: "/v2/integrations/{id}/rotate",
+  ...integrations.action("rotate"),
   summary: "Give an integration a new signing secret",
   description:
     "For 24 hours every message carries two signatures, by the new secret and by the one before: a receiver that checks with either is right.",
-  access: ["integrations", "write"],
-  role: "administrator",
-  ids,
   success: {
     status: 200,
     description: "The integration with its new signing secret",
-    schema: z.strictObject({ data: integrationWithSecret, links }),
+    schema: answerOf(integrationWithSecret),
   },
 });

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { filterParameter, instant, instantParameter, ofId, sortParameter, text } from "./filter.ts";
 import { operation } from "./operation.ts";
-import { id, links, pageOf, pageQuery, timestamp } from "./shapes.ts";
+import { resource } from "./resource.ts";
+import { answerOf, id, listOf, pageQuery, timestamp } from "./shapes.ts";
 
 /** The outcomes of a sign-on. */
 export const OUTCOMES = [
@@ -78,16 +79,19 @@ const signOnMembers = {
 
 const signOn = z.strictObject(signOnMembers).meta({ id: "SignOn" });
 
+const signOns = resource({
+  tag: "Sign-on records",
+  access: "sign_ons",
+  path: "/v2/sign-ons",
+  ids: { id: "sign_on_not_found" },
+});
+
 export const listSignOns = operation({
   id: "listSignOns",
-  tag: "Sign-on records",
-  method: "GET",
-  path: "/v2/sign-ons",
+  ...signOns.list,
   summary: "List sign-ons: what came of each, and why",
   description:
     "What became of sign-ons, newest first: outcome, reason, the provider and a reference to find one by. `reference` is found in any spelling: lower case, spaces, no dash, `O` for `0`, `I` and `L` for `1`. `email` takes a whole address: it is kept as a keyed digest, not as it is.",
-  access: ["sign_ons", "read"],
-  role: "viewer",
   query: pageQuery.extend({
     filter: filterParameter({
       reference: text,
@@ -104,23 +108,18 @@ export const listSignOns = operation({
   success: {
     status: 200,
     description: "One page of sign-ons, newest first unless `sort` says otherwise",
-    schema: pageOf(z.strictObject({ ...signOnMembers, links })),
+    schema: listOf(signOnMembers),
   },
   problems: ["filter_too_wide"],
 });
 
 export const getSignOn = operation({
   id: "getSignOn",
-  tag: "Sign-on records",
-  method: "GET",
-  path: "/v2/sign-ons/{id}",
+  ...signOns.get,
   summary: "Get one sign-on with every check that was made",
   description:
     "Every check with what was expected and found, and how long each step took. Never a token, code or secret.",
-  access: ["sign_ons", "read"],
-  role: "viewer",
-  ids: { id: "sign_on_not_found" },
-  success: { status: 200, description: "The sign-on", schema: z.strictObject({ data: signOn, links }) },
+  success: { status: 200, description: "The sign-on", schema: answerOf(signOn) },
 });
 
 const counts = z.record(z.string(), z.int());
@@ -129,14 +128,11 @@ const step = z.enum(["minute", "hour", "day"]);
 
 export const getSignOnStatistics = operation({
   id: "getSignOnStatistics",
-  tag: "Sign-on records",
-  method: "GET",
+  ...signOns.list,
   path: "/v2/sign-ons/statistics",
   summary: "Count sign-ons by how they ended and why, and how long each identity provider took",
   description:
     "Over all instances, at most a few seconds behind. A sign-on counts in the step in which it began, under what has become of it so far. Steps are those of UTC. At most 1,000 of them.",
-  access: ["sign_ons", "read"],
-  role: "viewer",
   query: z.object({
     from: instantParameter("From the step that this lies in. Without it: 60 steps before `to`"),
     to: instantParameter("Up to this instant, which is not part of it. Without it: now"),

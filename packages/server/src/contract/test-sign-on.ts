@@ -1,19 +1,15 @@
 import { z } from "zod";
-import { links, ONE, ofProfile } from "./oidc-profiles.ts";
+import { links, profiles } from "./oidc-profiles.ts";
 import { operation } from "./operation.ts";
 import { timestamp, url } from "./shapes.ts";
 
 export const testSignOn = operation({
   id: "testSignOn",
-  tag: "Identity providers",
-  method: "POST",
-  path: `${ONE}/test-sign-on`,
+  ...profiles.action("test-sign-on"),
   summary: "Sign in once as a person, to see every check",
   description:
     "Gives an address for one browser, once, within ten minutes. The whole sign-on then ends on a page of ours that shows every check with both sides, how long each step took and what requirements R4 and R6 to R9 now say; and in a record with `test: true`. It makes no customer, no identity, no code, no token and no event. Also for a profile that is not enabled yet.",
-  access: ["authentication_settings", "write"],
   role: "support",
-  ids: ofProfile,
   success: {
     status: 200,
     description: "Where to go",
