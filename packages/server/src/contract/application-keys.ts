@@ -3,20 +3,9 @@ import { filterParameter, text } from "./filter.ts";
 import { limits } from "./limits.ts";
 import { OPENID_CLIENTS } from "./openid-client.ts";
 import { operation } from "./operation.ts";
-import { resource } from "./resource.ts";
+import { answerOf, bodyOf, resource } from "./resource.ts";
 import { ROLES } from "./roles.ts";
-import {
-  answerOf,
-  id,
-  integer,
-  links,
-  name,
-  pageLinks,
-  pageMeta,
-  pageQuery,
-  rateLimit,
-  timestamp,
-} from "./shapes.ts";
+import { id, integer, links, name, pageLinks, pageMeta, pageQuery, rateLimit, timestamp } from "./shapes.ts";
 
 const reservedRateLimit = rateLimit.describe("Requests per second that no other key can take from this key");
 
@@ -71,14 +60,12 @@ const inForce = z.strictObject({
   effective_by: timestamp.describe("By then every instance limits by the new figures"),
 });
 
-const writable = z.object({
-  data: z.object({
-    type: z.literal("application_key"),
-    name: name.meta({ examples: ["My storefront"] }),
-    reserved_rate_limit: reservedRateLimit.optional().meta({ examples: [20] }),
-    role: role.optional().meta({ examples: ["administrator"] }),
-    openid_client: openidClient.optional().meta({ examples: ["pkce"] }),
-  }),
+const writable = bodyOf({
+  type: z.literal("application_key"),
+  name: name.meta({ examples: ["My storefront"] }),
+  reserved_rate_limit: reservedRateLimit.optional().meta({ examples: [20] }),
+  role: role.optional().meta({ examples: ["administrator"] }),
+  openid_client: openidClient.optional().meta({ examples: ["pkce"] }),
 });
 
 const keys = resource({
@@ -114,7 +101,7 @@ export const createApplicationKey = operation({
   ...keys.create,
   summary: "Create an application key",
   description: "The answer is the only one that shows the secret: keep it.",
-  body: { schema: writable },
+  body: writable,
   success: {
     status: 201,
     description: "The key with its secret",
@@ -137,7 +124,7 @@ export const updateApplicationKey = operation({
   summary: "Rename an application key, and give it a reserved rate limit or another role",
   description:
     "`name` is required. An absent `reserved_rate_limit`, `role` or `openid_client` keeps the one that is there. A role is in force on every instance within a second.",
-  body: { schema: writable },
+  body: writable,
   success: {
     status: 200,
     description: "The key as it is now",
@@ -162,20 +149,14 @@ export const rotateApplicationKey = operation({
     "Older secrets go on working for `grace_seconds`, so that programs can be changed over one by one.",
   body: {
     optional: true,
-    schema: z.object({
-      data: z.object({
-        grace_seconds: integer(0, limits.graceSeconds)
-          .optional()
-          .describe("How long older secrets live on; 86400 if absent")
-          .meta({ examples: [3600] }),
-      }),
+    ...bodyOf({
+      grace_seconds: integer(0, limits.graceSeconds)
+        .optional()
+        .describe("How long older secrets live on; 86400 if absent")
+        .meta({ examples: [3600] }),
     }),
   },
-  success: {
-    status: 200,
-    description: "The key with its new secret",
-    schema: answerOf(keyWithSecret),
-  },
+  success: { status: 200, description: "The key with its new secret", schema: answerOf(keyWithSecret) },
   problems: ["too_many_live_secrets"],
 });
 
@@ -200,7 +181,7 @@ export const dryRunApplicationKey = operation({
     "as they would be. The use is what all instances have seen where they share a Valkey, else what the one that answers has seen since it started.",
   access: ["application_keys", "read"],
   role: "viewer",
-  body: { schema: writable },
+  body: writable,
   success: {
     status: 200,
     description: "For every key of the store that was used or has a reservation",

@@ -2,18 +2,8 @@ import { z } from "zod";
 import { filterParameter, instant, pattern, sortParameter, text } from "./filter.ts";
 import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
-import { resource } from "./resource.ts";
-import {
-  answerOf,
-  bodyOf,
-  emailAddress,
-  erasureOf,
-  id,
-  listOf,
-  name,
-  pageQuery,
-  timestamp,
-} from "./shapes.ts";
+import { answerOf, bodyOf, erasureOf, listOf, resource } from "./resource.ts";
+import { emailAddress, id, name, pageQuery, timestamp } from "./shapes.ts";
 
 const customerMembers = {
   id,

@@ -2,7 +2,8 @@ import { z } from "zod";
 import { filterParameter, text } from "./filter.ts";
 import { httpStatus, ids, integrations, one, reason } from "./integrations.ts";
 import { operation } from "./operation.ts";
-import { bodyOf, id, pageOf, pageQuery, timestamp } from "./shapes.ts";
+import { bodyOf } from "./resource.ts";
+import { id, pageOf, pageQuery, timestamp } from "./shapes.ts";
 
 const attempt = z.strictObject({
   at: timestamp,
@@ -65,11 +66,7 @@ export const redeliver = operation({
   description: "Whatever became of it before; out of the order of its subject. Its `webhook-id` is the same.",
   role: "support",
   ids: { ...ids, delivery: "delivery_not_found" },
-  success: {
-    status: 202,
-    description: "It is about to be sent",
-    schema: z.strictObject({ data: delivery }),
-  },
+  success: { status: 202, description: "It is about to be sent", schema: z.strictObject({ data: delivery }) },
   problems: ["integration_disabled"],
 });
 

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
-import { resource } from "./resource.ts";
-import { answerOf, id, listOf, name, timestamp } from "./shapes.ts";
+import { answerOf, bodyOf, listOf, resource } from "./resource.ts";
+import { id, name, timestamp } from "./shapes.ts";
 
 const format = z
   .enum(["cloudevents", "integration"])
@@ -95,6 +95,12 @@ const integrationType = z
   .describe("`webhook`")
   .meta({ examples: ["webhook"] });
 
+const configuration = z.object({
+  url: receiverUrl.optional(),
+  secret_key: secretKey.nullable().optional(),
+  format: format.optional(),
+});
+
 /** Other types have no URL. They are refused for their type, and not for a missing URL. */
 const webhookWithoutUrl = z.object({
   integration_type: z.literal("webhook"),
@@ -110,38 +116,14 @@ const creatable = z.object({
       enabled: z.boolean().optional().describe("true if absent"),
       integration_type: integrationType,
       observes,
-      configuration: z
-        .object({
-          url: receiverUrl.optional(),
-          secret_key: secretKey.nullable().optional(),
-          format: format.optional(),
-        })
-        // In the document as well, because without a URL no webhook is accepted.
-        .meta({ required: ["url"] }),
+      // In the document as well, because without a URL no webhook is accepted.
+      configuration: configuration.meta({ required: ["url"] }),
     })
     .refine((data) => !webhookWithoutUrl.safeParse(data).success, {
       path: ["configuration", "url"],
       // Checked even with other faults, so that all faults are reported together.
       when: () => true,
     }),
-});
-
-const changeable = z.object({
-  data: z.object({
-    type: z.literal("integration"),
-    name: name.optional(),
-    description: description.nullable().optional(),
-    enabled: z.boolean().optional(),
-    integration_type: integrationType.optional(),
-    observes: observes.optional(),
-    configuration: z
-      .object({
-        url: receiverUrl.optional(),
-        secret_key: secretKey.nullable().optional(),
-        format: format.optional(),
-      })
-      .optional(),
-  }),
 });
 
 export const ids = { id: "integration_not_found" } as const;
@@ -196,7 +178,15 @@ export const updateIntegration = operation({
   summary: "Change an integration",
   description:
     "Members that are absent stay as they are; `null` takes `description` and `secret_key` away. One that is enabled again goes on with what happens from then on, and with what it had not delivered before: `replay` sends what happened meanwhile.",
-  body: { schema: changeable },
+  body: bodyOf({
+    type: z.literal("integration"),
+    name: name.optional(),
+    description: description.nullable().optional(),
+    enabled: z.boolean().optional(),
+    integration_type: integrationType.optional(),
+    observes: observes.optional(),
+    configuration: configuration.optional(),
+  }),
   success: { status: 200, description: "The integration as it is now", schema: one },
   problems: refusals,
 });

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { operation } from "./operation.ts";
-import { reading, resource } from "./resource.ts";
+import { answerOf, bodyOf, erasureOf, listOf, reading, resource } from "./resource.ts";
 import { ROLES } from "./roles.ts";
-import { answerOf, bodyOf, emailAddress, erasureOf, id, links, listOf, name, timestamp } from "./shapes.ts";
+import { emailAddress, id, links, name, timestamp } from "./shapes.ts";
 
 const role = z.enum(ROLES).describe("In rising order: a role has the rights of all roles before it");
 
@@ -65,11 +65,7 @@ export const listMembers = operation({
   summary: "List the people of the store",
   description: "Oldest first, each with their role and whether they have signed in yet.",
   role: "administrator",
-  success: {
-    status: 200,
-    description: "One page of members, oldest first",
-    schema: listOf(memberMembers),
-  },
+  success: { status: 200, description: "One page of members, oldest first", schema: listOf(memberMembers) },
 });
 
 export const createMember = operation({

@@ -4,8 +4,8 @@ import { profileMeta } from "./oidc-profile-meta.ts";
 import { operation } from "./operation.ts";
 import { providerReport } from "./provider-report.ts";
 import { clientId } from "./realms.ts";
-import { resource } from "./resource.ts";
-import { bodyOf, id, name, pageOf, url } from "./shapes.ts";
+import { bodyOf, resource } from "./resource.ts";
+import { id, name, pageOf, timestamp, url } from "./shapes.ts";
 
 const flow = z.enum(["brokered", "direct"]);
 const provisioning = z.enum(["create", "existing"]);
@@ -23,7 +23,7 @@ const profileMembers = {
   meta: profileMeta,
 };
 
-export const links = z.strictObject({
+const links = z.strictObject({
   self: url,
   "authorization-endpoint": url
     .nullable()
@@ -93,7 +93,7 @@ const discoveryUrl = z
   .meta({ format: "uri", examples: ["https://idp.example/.well-known/openid-configuration"] });
 
 const ofRealm = { realm: "realm_not_found" } as const;
-export const profiles = resource({
+const profiles = resource({
   tag: "Identity providers",
   access: "authentication_settings",
   path: "/v2/authentication-realms/{realm}/oidc-profiles",
@@ -218,9 +218,7 @@ export const approveDrift = operation({
   summary: "Accept what an identity provider has changed",
   description:
     "Uses the document that waits from now on: the one that `digest` names, as `meta.pending_change` showed it, and no other.",
-  body: {
-    schema: z.object({ data: z.object({ digest: z.string().min(1).max(64), ...moveChoice }) }),
-  },
+  body: bodyOf({ digest: z.string().min(1).max(64), ...moveChoice }),
   success: { status: 200, description: "The profile as it is now", ...versioned },
   problems: [
     "no_pending_change",
@@ -229,4 +227,27 @@ export const approveDrift = operation({
     "adoption_impossible",
     ...moveProblems,
   ],
+});
+
+export const testSignOn = operation({
+  id: "testSignOn",
+  ...profiles.action("test-sign-on"),
+  summary: "Sign in once as a person, to see every check",
+  description:
+    "Gives an address for one browser, once, within ten minutes. The whole sign-on then ends on a page of ours that shows every check with both sides, how long each step took and what requirements R4 and R6 to R9 now say; and in a record with `test: true`. It makes no customer, no identity, no code, no token and no event. Also for a profile that is not enabled yet.",
+  role: "support",
+  success: {
+    status: 200,
+    description: "Where to go",
+    schema: z.strictObject({
+      data: z.strictObject({
+        type: z.literal("test-sign-on"),
+        url,
+        expires_at: timestamp,
+        reference: z.string().describe("Finds the record, which exists within a second of the test's end"),
+      }),
+      links,
+    }),
+  },
+  problems: ["test_sign_on_direct"],
 });

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
-import { changing, reading, resource } from "./resource.ts";
-import { answerOf, bodyOf, id, links, listOf, name, timestamp } from "./shapes.ts";
+import { answerOf, bodyOf, changing, listOf, reading, resource } from "./resource.ts";
+import { id, links, name, timestamp } from "./shapes.ts";
 
 // Customer authentication settings
 
@@ -203,11 +203,7 @@ export const listRealms = operation({
   ...realms.list,
   summary: "List the store's authentication realms",
   description: "A store begins with one, which its customers sign in to.",
-  success: {
-    status: 200,
-    description: "One page of realms, oldest first",
-    schema: listOf(realmMembers),
-  },
+  success: { status: 200, description: "One page of realms, oldest first", schema: listOf(realmMembers) },
 });
 
 export const createRealm = operation({

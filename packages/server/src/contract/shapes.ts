@@ -126,28 +126,3 @@ export const pageLinks = z.strictObject({
 /** One page of a list. */
 export const pageOf = <S extends z.ZodType>(item: S) =>
   z.strictObject({ data: z.array(item), meta: z.strictObject(pageMeta), links: pageLinks });
-
-/** One page of resources, each with a link to itself. */
-export const listOf = <const S extends z.ZodRawShape>(members: S) =>
-  pageOf(z.strictObject({ ...members, links }));
-
-/** An answer with one resource. */
-export const answerOf = <S extends z.ZodType>(data: S) => z.strictObject({ data, links });
-
-/** A request's body: its members are in `data`. */
-export const bodyOf = <const S extends z.ZodRawShape>(members: S) => ({
-  schema: z.object({ data: z.object(members) }),
-});
-
-/** The answer of an erasure of a person. */
-export const erasureOf = <const T extends string>(type: T) =>
-  z.strictObject({
-    data: z.strictObject({
-      type: z.literal(type),
-      id,
-      events: z.int().describe("How many events were erased by this request"),
-      complete: z
-        .boolean()
-        .describe("False: there are more, and the service goes on with them by itself, a round a second"),
-    }),
-  });

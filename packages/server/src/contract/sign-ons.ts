@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { filterParameter, instant, instantParameter, ofId, sortParameter, text } from "./filter.ts";
 import { operation } from "./operation.ts";
-import { resource } from "./resource.ts";
-import { answerOf, id, listOf, pageQuery, timestamp } from "./shapes.ts";
+import { answerOf, listOf, resource } from "./resource.ts";
+import { id, pageQuery, timestamp } from "./shapes.ts";
 
 /** The outcomes of a sign-on. */
 export const OUTCOMES = [

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { operation } from "./operation.ts";
-import { changing, reading } from "./resource.ts";
-import { answerOf, bodyOf, id, links, name, rateLimit, timestamp, wholeNumber } from "./shapes.ts";
+import { answerOf, bodyOf, changing, reading } from "./resource.ts";
+import { id, links, name, rateLimit, timestamp, wholeNumber } from "./shapes.ts";
 
 const store = z
   .strictObject({
