@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { operation } from "./operation.ts";
 import { resource } from "./resource.ts";
-import { id, pageOf, timestamp } from "./shapes.ts";
+import { id, pageOf, textOrNull, timestamp } from "./shapes.ts";
 
 /**
  * RFC 7636, section 4.1. Checked before the code is looked up, so that a malformed verifier does not use up the code.
@@ -119,15 +119,12 @@ export const listCustomerTokens = operation({
         id,
         customer_id: id,
         authentication_mechanism: z.enum(["password", "oidc"]),
-        profile_name: z.string().nullable().describe("The identity provider that was used"),
-        browser: z
-          .string()
-          .nullable()
-          .describe(
-            "That the token was asked for with, in words: `Chrome 126`. Null: by a server, or not known",
-          ),
-        operating_system: z.string().nullable().describe("In words: `Windows`"),
-        network: z.string().nullable().describe("Where it was asked for from, by /24 or /64"),
+        profile_name: textOrNull.describe("The identity provider that was used"),
+        browser: textOrNull.describe(
+          "That the token was asked for with, in words: `Chrome 126`. Null: by a server, or not known",
+        ),
+        operating_system: textOrNull.describe("In words: `Windows`"),
+        network: textOrNull.describe("Where it was asked for from, by /24 or /64"),
         current: z.boolean().describe("Whether this request came with it"),
         expires: z.int().describe("Seconds since 1970"),
         meta: z.strictObject({ timestamps: z.strictObject({ created_at: timestamp }) }),

@@ -3,7 +3,7 @@ import { filterParameter, instant, pattern, sortParameter, text } from "./filter
 import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
 import { answerOf, bodyOf, erasureOf, listOf, resource } from "./resource.ts";
-import { emailAddress, id, name, pageQuery, timestamp } from "./shapes.ts";
+import { emailAddress, id, name, pageQuery, textOrNull, timestamp } from "./shapes.ts";
 
 const customerMembers = {
   id,
@@ -11,7 +11,7 @@ const customerMembers = {
   name: z.string(),
   email: z.string(),
   password: z.boolean().describe("Whether the customer has a password; never the password itself"),
-  external_ref: z.string().nullable().describe("The customer's id in another system"),
+  external_ref: textOrNull.describe("The customer's id in another system"),
   authentication_mechanism: z.enum(["password", "oidc"]).describe("How the customer came to be"),
   email_verified: z.boolean().describe("Whether the address was proven to be the customer's"),
   meta: z.strictObject({ timestamps: z.strictObject({ created_at: timestamp, updated_at: timestamp }) }),
@@ -169,7 +169,7 @@ export const listCustomerIdentities = operation({
             customer_id: id,
             realm_id: id,
             profile_id: id.describe("The profile that they first came through"),
-            profile_name: z.string().nullable().describe("Null: it was removed"),
+            profile_name: textOrNull.describe("Null: it was removed"),
             issuer: z.string(),
             subject: z.string(),
             meta: z.strictObject({ timestamps: z.strictObject({ created_at: timestamp }) }),

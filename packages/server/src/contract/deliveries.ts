@@ -3,19 +3,16 @@ import { filterParameter, text } from "./filter.ts";
 import { httpStatus, ids, integrations, one, reason } from "./integrations.ts";
 import { operation } from "./operation.ts";
 import { bodyOf } from "./resource.ts";
-import { id, pageOf, pageQuery, timestamp } from "./shapes.ts";
+import { id, pageOf, pageQuery, textOrNull, timestamp } from "./shapes.ts";
 
 const attempt = z.strictObject({
   at: timestamp,
   status: httpStatus,
   reason,
   milliseconds: z.int(),
-  answer: z
-    .string()
-    .nullable()
-    .describe(
-      "The first kilobyte of it, for administrators; null for other roles, and where it was erased with a person",
-    ),
+  answer: textOrNull.describe(
+    "The first kilobyte of it, for administrators; null for other roles, and where it was erased with a person",
+  ),
 });
 
 const delivery = z

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { filterParameter, instant, ofId, text } from "./filter.ts";
 import { operation } from "./operation.ts";
 import { reading } from "./resource.ts";
-import { id, pageQuery, timestamp, url } from "./shapes.ts";
+import { id, pageQuery, textOrNull, timestamp, url } from "./shapes.ts";
 
 const hash = z
   .string()
@@ -26,10 +26,10 @@ const happened = z.strictObject({
   changes: z.record(z.string(), change).optional().describe("The members that an update has changed"),
   actor: z.strictObject({
     type: z.enum(["application_key", "member", "customer", "identity_provider", "operator", "service"]),
-    id: z.string().nullable(),
-    name: z.string().nullable(),
+    id: textOrNull,
+    name: textOrNull,
   }),
-  request_id: z.string().nullable(),
+  request_id: textOrNull,
   withheld: z
     .literal(true)
     .optional()

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
 import { answerOf, bodyOf, listOf, resource } from "./resource.ts";
-import { id, name, timestamp } from "./shapes.ts";
+import { id, name, textOrNull, timestamp } from "./shapes.ts";
 
 const format = z
   .enum(["cloudevents", "integration"])
@@ -18,12 +18,9 @@ const secretKey = z
   .describe("Sent as `X-Moltin-Secret-Key`, for receivers that look for it. The signature proves more");
 
 export const httpStatus = z.int().nullable().describe("HTTP status of the answer; null: no answer came");
-export const reason = z
-  .string()
-  .nullable()
-  .describe(
-    "Why it did not count as delivered, in a word of ours: `status`, `too_slow`, `connect_failed`, …",
-  );
+export const reason = textOrNull.describe(
+  "Why it did not count as delivered, in a word of ours: `status`, `too_slow`, `connect_failed`, …",
+);
 
 const integrationMembers = {
   id,
@@ -39,10 +36,7 @@ const integrationMembers = {
       .describe(
         "For administrators; other roles see its origin and `/(hidden)`, because the rest may be a secret",
       ),
-    secret_key: z
-      .string()
-      .nullable()
-      .describe("For administrators; null for other roles, and where there is none"),
+    secret_key: textOrNull.describe("For administrators; null for other roles, and where there is none"),
     format,
   }),
   meta: z.strictObject({

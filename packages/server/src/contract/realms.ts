@@ -2,7 +2,7 @@ import { z } from "zod";
 import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
 import { answerOf, bodyOf, changing, listOf, reading, resource } from "./resource.ts";
-import { id, links, name, timestamp } from "./shapes.ts";
+import { id, links, name, textOrNull, timestamp } from "./shapes.ts";
 
 // Customer authentication settings
 
@@ -148,9 +148,9 @@ const realmMembers = {
   duplicate_email_policy: duplicateEmailPolicy,
   id_token_signed_response_alg: idTokenAlgorithm.describe("How its ID tokens are signed"),
   profile_updates: profileUpdates,
-  home_url: z.string().nullable().meta({ format: "uri", description: HOME }),
-  logo_url: z.string().nullable().meta({ format: "uri", description: LOGO }),
-  accent_color: z.string().nullable().describe(ACCENT),
+  home_url: textOrNull.meta({ format: "uri", description: HOME }),
+  logo_url: textOrNull.meta({ format: "uri", description: LOGO }),
+  accent_color: textOrNull.describe(ACCENT),
   relationships: z.strictObject({
     origin: z.strictObject({
       data: z.strictObject({ id, type: z.literal("customer-authentication-settings") }),

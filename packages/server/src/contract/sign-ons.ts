@@ -2,7 +2,7 @@ import { z } from "zod";
 import { filterParameter, instant, instantParameter, ofId, sortParameter, text } from "./filter.ts";
 import { operation } from "./operation.ts";
 import { answerOf, listOf, resource } from "./resource.ts";
-import { id, pageQuery, timestamp } from "./shapes.ts";
+import { id, pageQuery, textOrNull, timestamp } from "./shapes.ts";
 
 /** The outcomes of a sign-on. */
 export const OUTCOMES = [
@@ -26,12 +26,9 @@ const idpAnswer = z
       .enum(["discovery", "authorize", "token", "userinfo"])
       .describe("Which call it was; authorize: what the redirect back brought, in which anybody can write"),
     status: z.int().nullable().describe("The HTTP status; null where there was no answer"),
-    fault: z.string().nullable().describe("Why there was no answer, or none to go by"),
-    error: z.string().nullable(),
-    error_description: z
-      .string()
-      .nullable()
-      .describe("At most 500 characters; what looks like a secret is left out"),
+    fault: textOrNull.describe("Why there was no answer, or none to go by"),
+    error: textOrNull,
+    error_description: textOrNull.describe("At most 500 characters; what looks like a secret is left out"),
   })
   .meta({ id: "IdentityProviderAnswer" });
 
@@ -43,25 +40,21 @@ const signOnMembers = {
     .describe("Shown on error pages and sent in error redirects, so that a shopper can quote it"),
   realm_id: id,
   profile_id: id.nullable(),
-  profile_name: z.string().nullable(),
+  profile_name: textOrNull,
   outcome,
-  reason: z.string().nullable().describe("Why it failed; stable, see docs/errors.md"),
-  error: z.string().nullable().describe("`error` of the redirect to the storefront"),
-  means: z.string().nullable().describe("The reason in words"),
-  remedy: z.string().nullable().describe("The remedy in words"),
+  reason: textOrNull.describe("Why it failed; stable, see docs/errors.md"),
+  error: textOrNull.describe("`error` of the redirect to the storefront"),
+  means: textOrNull.describe("The reason in words"),
+  remedy: textOrNull.describe("The remedy in words"),
   customer_id: id.nullable(),
   test: z.boolean().describe("A test sign-on of an administrator: it made no customer and no token"),
-  redirect_uri: z
-    .string()
-    .nullable()
-    .describe("Where the storefront wanted the shopper back, as it was sent"),
-  browser: z.string().nullable().describe("In words: `Chrome 126`"),
-  operating_system: z.string().nullable().describe("In words: `Windows`"),
-  network: z.string().nullable().describe("Where it came from, by /24 or /64"),
-  request_id: z
-    .string()
-    .nullable()
-    .describe("The `X-Request-Id` of the request that it failed in; null of one that did not fail"),
+  redirect_uri: textOrNull.describe("Where the storefront wanted the shopper back, as it was sent"),
+  browser: textOrNull.describe("In words: `Chrome 126`"),
+  operating_system: textOrNull.describe("In words: `Windows`"),
+  network: textOrNull.describe("Where it came from, by /24 or /64"),
+  request_id: textOrNull.describe(
+    "The `X-Request-Id` of the request that it failed in; null of one that did not fail",
+  ),
   idp_answer: idpAnswer
     .nullable()
     .describe("The identity provider's answer, if the sign-on failed because of it"),
