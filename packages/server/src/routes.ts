@@ -20,14 +20,12 @@ import * as integration from "./contract/integrations.ts";
 import * as member from "./contract/members.ts";
 import * as profile from "./contract/oidc-profiles.ts";
 import { toPage } from "./contract/paging.ts";
-import * as realmRevocation from "./contract/realm-revocation.ts";
 import * as realm from "./contract/realms.ts";
 import * as service from "./contract/service.ts";
 import * as signOn from "./contract/sign-on.ts";
 import * as record from "./contract/sign-ons.ts";
 import * as signOut from "./contract/sign-out.ts";
 import * as store from "./contract/store.ts";
-import * as test from "./contract/test-sign-on.ts";
 import { createCustomer, deleteCustomer, updateCustomer } from "./customers/administer.ts";
 import { eraseCustomer } from "./customers/erasing/erase-customer.ts";
 import { listIdentities } from "./customers/identities/list-identities.ts";
@@ -106,7 +104,7 @@ export const routes = (app: Deps): Route[] => [
   on(signOn.backchannelLogout, ({ ids, ...request }) => endIdpSession(app, ids, request)),
   on(signOn.realmMetadata,     ({ ids }) => describeRealm(app, ids)),
   on(signOn.realmToken,        ({ ids, ...request }) => redeemForClient(app, ids, request)),
-  on(realmRevocation.revokeAtRealm, ({ ids, ...request }) => revokeAtRealm(app, ids, request)),
+  on(signOn.revokeAtRealm, ({ ids, ...request }) => revokeAtRealm(app, ids, request)),
   on(signOn.userinfo,          ({ ids, authorization }) => readUserinfo(app, ids, authorization)),
   on(signOn.userinfoByPost,    ({ ids, authorization }) => readUserinfo(app, ids, authorization)),
   on(signOut.endSession,       ({ ids, browser }) => endSession(app, ids, browser)),
@@ -171,7 +169,7 @@ export const routes = (app: Deps): Route[] => [
   on(profile.updateProfile,    (request) => updateProfile(app, request)),
   on(profile.deleteProfile,    ({ caller, ids }) => deleteProfile(app, caller, ids)),
   on(profile.checkProfile,     ({ caller, ids }) => checkProfile(app, caller, ids)),
-  on(test.testSignOn,          ({ caller, ids }) => offerTest(app, profileKey(caller, ids))),
+  on(profile.testSignOn,       ({ caller, ids }) => offerTest(app, profileKey(caller, ids))),
   on(profile.approveDrift,     ({ caller, ids, body }) => approveDrift(app, caller, ids, body)),
 
   on(gateway.checkAtGateway,   ({ caller, query }) => checkAtGateway(caller, query)),

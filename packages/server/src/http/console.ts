@@ -4,6 +4,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { consoleUrlOf, NO_CONSOLE } from "../contract/console.ts";
 import { Problem } from "../contract/problem.ts";
+import { ownFilesOnly } from "./headers.ts";
 import { type HttpAnswer, headerOf, type Received } from "./message.ts";
 import { createPaths } from "./paths.ts";
 import type { ServicePage } from "./serve.ts";
@@ -12,17 +13,6 @@ import type { ServicePage } from "./serve.ts";
  * The console at /console/: the files of its build (packages/console/build.ts), read once and kept in memory. A path is
  * looked up in the build's list as it was sent. No path is joined to a folder, so none leads out of it.
  */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
-
 const MEDIA_TYPES: Record<string, string> = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
@@ -49,7 +39,7 @@ async function readFiles(): Promise<(path: string) => Served | undefined> {
       headers: {
         "Content-Type": MEDIA_TYPES[extname(file)] ?? "application/octet-stream",
         "Cache-Control": cacheControlOf(file),
-        "Content-Security-Policy": POLICY,
+        "Content-Security-Policy": ownFilesOnly("'self' data:"),
         // A test sign-on opens in a window of its own, which continues at the identity provider.
         "Cross-Origin-Opener-Policy": "same-origin-allow-popups",
         Vary: "Accept-Encoding",

@@ -1,6 +1,6 @@
 import { type ClientDeps, readCredentials } from "../access/authenticate-client.ts";
 import type { Input } from "../contract/operation.ts";
-import type * as contract from "../contract/realm-revocation.ts";
+import type * as contract from "../contract/sign-on.ts";
 import { deleteToken } from "../customers/tokens/revoke-tokens.ts";
 import { type VerifyDeps, verifyToken } from "../customers/tokens/verify-token.ts";
 import { byCustomer, byKey } from "../events/event.ts";

@@ -1,9 +1,9 @@
 import type { BrowserAnswer, BrowserRequest, TestReport } from "../contract/browser.ts";
 import { limits } from "../contract/limits.ts";
+import type * as contract from "../contract/oidc-profiles.ts";
 import type { Output } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
 import { remedyOf, type SignOnReason, signOnReasonEntry } from "../contract/sign-on-reasons.ts";
-import type * as contract from "../contract/test-sign-on.ts";
 import { toIso } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { Keyring } from "../lib/keyring.ts";
