@@ -4,7 +4,7 @@ import { runInNewContext } from "node:vm";
 
 /**
  * Returns unused heap to the operating system while the process is idle. V8 keeps memory that its heap has grown into,
- * so an idle service would hold up to twice what it needs (started and idle with jemalloc: 102 MB with this, 120 MB
+ * so an idle service would hold up to twice what it needs (started and idle with jemalloc: 97 MB with this, 113 MB
  * without). The collection stops the process (23 ms after the start, 95 ms with 20,000 tokens in memory, 700 ms with
  * 200,000) and drops compiled code, so the next thousand requests cost two or three times as much. It therefore runs
  * only after half a minute with almost no work (after the start: five seconds), when the heap has grown by half since

@@ -1,7 +1,4 @@
-/**
- * Strict JSON: UTF-8 without a byte order mark, no member twice, and in requests no member name that JavaScript treats
- * specially.
- */
+/** UTF-8 without a byte order mark, no member twice, and in requests no name that JavaScript treats specially. */
 export type JsonFault =
   | "not_utf8"
   | "not_json"
@@ -10,10 +7,7 @@ export type JsonFault =
   | "reserved_member"
   | "lone_surrogate";
 
-/**
- * `member` is the outermost member with the fault. Only with `keepsEveryName`, because names from a request are not
- * repeated.
- */
+/** `member`: the outermost one, only with `keepsEveryName`, because names from a request are not repeated. */
 type JsonResult = { value: unknown } | { fault: JsonFault; member?: string };
 
 type Options = {
