@@ -10,23 +10,19 @@ export type JsonFault =
 /** `member`: the outermost one, only with `keepsEveryName`, because names from a request are not repeated. */
 type JsonResult = { value: unknown } | { fault: JsonFault; member?: string };
 
-type Options = {
-  /** Reads `__proto__`, `constructor` and `prototype` as ordinary members, into objects without a prototype. */
-  keepsEveryName?: boolean;
-};
-
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const RESERVED = new Set(["__proto__", "constructor", "prototype"]);
 const LITERALS: Record<string, unknown> = { true: true, false: false, null: null };
 
 /**
  * A parser of its own: JSON.parse keeps the last of two equal members, and V8 in Node 24 to 26 can confuse an escaped
- * member name with another one (nodejs/node#63785).
+ * member name with another one (nodejs/node#63785). `keepsEveryName`: reads `__proto__`, `constructor` and `prototype`
+ * as ordinary members, into objects without a prototype.
  */
 export function parseStrictJson(
   bytes: Uint8Array,
   maxDepth: number,
-  { keepsEveryName = false }: Options = {},
+  { keepsEveryName = false } = {},
 ): JsonResult {
   let text: string;
   try {

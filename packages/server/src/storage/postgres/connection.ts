@@ -86,7 +86,7 @@ export class PooledConnection implements DatabaseConnection, PostponingConnectio
 
   #run(query: CompiledQuery): Promise<pg.QueryResult> {
     const { sql, parameters } = query;
-    if (this.#options.patient) return this.#sendPlain(sql, parameters);
+    if (this.#options.patient) return this.#client.query(sql, parameters as unknown[]);
     if (sql === "begin") return this.#begin();
     if (sql === "commit") return this.#commit();
     if (sql === "rollback") return this.#rollback();
@@ -199,10 +199,6 @@ export class PooledConnection implements DatabaseConnection, PostponingConnectio
     const error = outcomes.find((outcome) => outcome?.error !== undefined)?.error ?? end?.error;
     if (error !== undefined) throw error;
     return outcomes.at(-1)?.result ?? NOTHING;
-  }
-
-  #sendPlain(text: string, values: readonly unknown[]): Promise<pg.QueryResult> {
-    return this.#client.query(text, values as unknown[]);
   }
 
   /** Never rejects. The first outcome with an error is the last that the server has sent. */
