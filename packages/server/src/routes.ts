@@ -36,7 +36,6 @@ import type { Deps } from "./deps.ts";
 import { byCaller } from "./events/event.ts";
 import { signHead } from "./events/head.ts";
 import { listEvents } from "./events/read.ts";
-import { openStream } from "./events/stream.ts";
 import { checkAtGateway } from "./gateway/check.ts";
 import { on, type Route } from "./http/route.ts";
 import {
@@ -133,7 +132,7 @@ export const routes = (app: Deps): Route[] => [
   on(member.eraseMember,       ({ caller, ids }) => eraseMember(app, byCaller(caller), ids.id)),
 
   on(event.listEvents,         ({ caller, query }) => listEvents(app, caller, query)),
-  on(event.streamEvents,       (request) => openStream(app, request)),
+  on(event.streamEvents,       (request) => app.streams.open(request)),
   on(event.getEventHead,       ({ caller }) => signHead(app, caller.storeId)),
 
   on(integration.listIntegrations,        ({ caller, query }) => listIntegrations(app, caller, toPage(query))),

@@ -8,7 +8,7 @@ type Deps = { storage: Storage; clock: Clock };
 
 /** Deletes deliveries that ended long ago. Returns true when there are more. */
 export const forgetOldDeliveries = (deps: Deps): Promise<boolean> =>
-  deleteOld(deps, "integration_deliveries", ["id"], "forget_at", deps.clock.now());
+  deleteOld(deps, "integration_deliveries", deps.clock.now());
 
 const DELETED_AT_ONCE = 20;
 

@@ -1,6 +1,6 @@
+import { scriptFrom } from "../counters/script.ts";
 import type { Valkey } from "../counters/valkey.ts";
 import type { Clock } from "../lib/clock.ts";
-import { bucketScript } from "../rate-limit/bucket-script.ts";
 import {
   ACCOUNT,
   FAMILIAR_MS,
@@ -64,8 +64,9 @@ export function createSignInThrottle({ clock, valkey }: Deps): SignInThrottle {
 }
 
 const lua = ({ perSecond, burst }: GuessRate): string => `{ rate = ${perSecond}, burst = ${burst} }`;
-const scriptOf = bucketScript(
-  new URL("sign-in-throttle.lua", import.meta.url),
+const scriptOf = scriptFrom(
   `local PAIR, SOURCE, ACCOUNT = ${lua(PAIR)}, ${lua(SOURCE)}, ${lua(ACCOUNT)}
 local FAMILIAR, MAX_FAMILIAR = ${FAMILIAR_MS}, ${MAX_ENTRIES}`,
+  new URL("../rate-limit/bucket.lua", import.meta.url),
+  new URL("sign-in-throttle.lua", import.meta.url),
 );

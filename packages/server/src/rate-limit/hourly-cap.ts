@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { createScript, type Script } from "../counters/script.ts";
+import { scriptFrom } from "../counters/script.ts";
 import type { Valkey } from "../counters/valkey.ts";
 import type { Clock } from "../lib/clock.ts";
 
@@ -119,9 +118,4 @@ function itemOf(id: string, step: "take" | "back", counters: readonly Counter[])
   return [id, step, first?.key ?? "", first?.most ?? 0, second?.key ?? "", second?.most ?? 0];
 }
 
-let script: Script | undefined;
-
-function scriptOf(): Script {
-  script ??= createScript(readFileSync(new URL("hourly-cap.lua", import.meta.url), "utf8"));
-  return script;
-}
+const scriptOf = scriptFrom("", new URL("hourly-cap.lua", import.meta.url));

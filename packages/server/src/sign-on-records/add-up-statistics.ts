@@ -191,4 +191,4 @@ async function countThese(trx: Trx, ids: readonly string[]): Promise<void> {
 
 /** True: more are left. */
 export const forgetOldStatistics = (deps: Deps): Promise<boolean> =>
-  deleteOld(deps, "sign_on_statistics", KEY, "forget_at", deps.clock.now());
+  deleteOld(deps, "sign_on_statistics", deps.clock.now());

@@ -189,6 +189,6 @@ export async function forgetOldAttempts(deps: Deps): Promise<boolean> {
     return Number(numUpdatedRows);
   };
   const { isDone } = await inBatches(deps, forgetIdentities, ROUND);
-  const isBehind = await deleteOld(deps, "sign_on_attempts", ["id"], "forget_at", now);
+  const isBehind = await deleteOld(deps, "sign_on_attempts", now);
   return isBehind || !isDone;
 }

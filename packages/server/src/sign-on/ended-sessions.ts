@@ -103,10 +103,4 @@ const nameOf = ({ storeId, profileId }: EndedProfile): string => `sessions ${sto
 
 /** Deletes rows as old as the attempts that they could concern, which are deleted too. True: more are left. */
 export const forgetEndedSessions = (deps: Deps): Promise<boolean> =>
-  deleteOld(
-    deps,
-    "ended_idp_sessions",
-    ["store_id", "profile_id", "subject", "idp_session"],
-    "ended_at",
-    deps.clock.now() - KNOWN_MS,
-  );
+  deleteOld(deps, "ended_idp_sessions", deps.clock.now() - KNOWN_MS);

@@ -30,7 +30,7 @@ export async function eraseAll(
   await emailDigests.ready();
   const own = await eraseOwnRecords(deps, erasure);
   if (!own.isDone) return { events: 0, isDone: false };
-  const keepTraces: OnErased = (trx, data) => noteTraces(trx, deps, erasure, tracesIn(data));
+  const keepTraces: OnErased = (trx, erased) => noteTraces(trx, deps, erasure, tracesIn(erased));
   const { events, isDone } = await eraseSome(deps, erasure, keepTraces);
   let rows = own.rows + events;
   if (!isDone) return { events, isDone };
@@ -48,11 +48,11 @@ export async function eraseAll(
 }
 
 /** The addresses and identities that these events contain. */
-function tracesIn(data: readonly string[]): PersonTraces {
+function tracesIn(events: readonly { data: string }[]): PersonTraces {
   const emails: string[] = [];
   const identities: PersonTraces["identities"][number][] = [];
-  for (const text of data) {
-    const { resource, changes } = JSON.parse(text);
+  for (const { data } of events) {
+    const { resource, changes } = JSON.parse(data);
     for (const email of [resource?.email, changes?.email?.before, changes?.email?.after])
       if (typeof email === "string") emails.push(email);
     if (resource?.type === "customer-identity") identities.push(resource);

@@ -137,10 +137,4 @@ export const forgetErased = (
   deps: { storage: Storage; clock: Clock },
   longestSignOnMs: number,
 ): Promise<boolean> =>
-  deleteOld(
-    deps,
-    "erased_digests",
-    ["store_id", "person_id", "digest"],
-    "erased_at",
-    deps.clock.now() - longestSignOnMs,
-  );
+  deleteOld(deps, "erased_digests", deps.clock.now() - longestSignOnMs);

@@ -127,4 +127,4 @@ export async function countLiveTokens({ storage, clock }: Deps): Promise<number>
 
 /** Returns true while there are more to delete. */
 export const forgetExpiredTokens = (deps: Deps): Promise<boolean> =>
-  deleteOld(deps, "customer_tokens", ["id"], "expires_at", deps.clock.now());
+  deleteOld(deps, "customer_tokens", deps.clock.now());
