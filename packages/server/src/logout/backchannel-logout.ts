@@ -10,7 +10,7 @@ import { algorithmSeen } from "../profiles/live-evidence.ts";
 import { findProfile, type Profile } from "../profiles/profile.ts";
 import { getRealm } from "../realms/realm.ts";
 import { holdEnding, noteEnded, UNNAMED } from "../sign-on/ended-sessions.ts";
-import { recordHead, revokeAccessToken } from "../sign-on/replayed-code.ts";
+import { revokeAccessToken } from "../sign-on/replayed-code.ts";
 import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
 import type { Recorder } from "../sign-on-records/recorder.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
@@ -88,9 +88,8 @@ export async function endIdpSession(
   });
   if (isOfMembers) deps.storage.changes.announce(profile.store_id);
   for (const attempt of voided) {
-    const outcome = { outcome: "failed", reason: "session_ended", customerId: null } as const;
     deps.recorder.count("failed", "session_ended");
-    deps.recorder.noteExchange({ ...recordHead(attempt), ...outcome });
+    deps.recorder.noteExchange(attempt, { outcome: "failed", reason: "session_ended" });
   }
   return {};
 }

@@ -4,7 +4,7 @@ import type { LogoutRefused } from "../openid/logout-token.ts";
 import { keyOf, type Profile } from "../profiles/profile.ts";
 import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
 import type { Recorder } from "../sign-on-records/recorder.ts";
-import { isRecorded, recordOf, startTrail } from "../sign-on-records/trail.ts";
+import { isRecorded, startTrail } from "../sign-on-records/trail.ts";
 import type { Storage } from "../storage/storage.ts";
 
 type Deps = { storage: Storage; clock: Clock; recorder: Recorder; recordLimiter: RecordLimiter };
@@ -22,8 +22,7 @@ export async function noteRefusedLogout(
   const trail = startTrail(newId(), keyOf(profile), { startedAt: deps.clock.now(), source });
   trail.profile = profile;
   trail.checks.push(...checks);
-  if (await isRecorded(deps, trail))
-    deps.recorder.note({ ...recordOf(trail), outcome: "logout_refused", reason, error: null });
+  if (await isRecorded(deps, trail)) deps.recorder.note(trail, { outcome: "logout_refused", reason });
   if (isSigned) await showOnProfile(deps, profile, reason);
 }
 

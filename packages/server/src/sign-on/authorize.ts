@@ -54,7 +54,7 @@ export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): 
   const { realm } = path;
   request.cameFrom(shopOf(deps, realm));
   const trail = startTrail(newId(), key, { ...request, startedAt: deps.clock.now() });
-  trail.facts.redirectUri = storable(asked.get("redirect_uri"));
+  trail.facts.redirect_uri = storable(asked.get("redirect_uri"));
   deps.traces?.join("authorize", trail.id);
   const client = await trustClient(deps, path, asked);
   if (client instanceof Problem) return refuseWithPage(deps, trail, client);

@@ -20,13 +20,7 @@ import { returnedAt } from "./claim-attempt.ts";
 import { type AttemptRow, type ClientGrant, findByCode, mismatchOf } from "./client-grant.ts";
 import { endedSince, type IdpSession, idpSessionOf } from "./ended-sessions.ts";
 import { signOnProblem } from "./refuse.ts";
-import {
-  type CodeRefusal,
-  recordCodeRefusal,
-  recordHead,
-  refuseCode,
-  withReference,
-} from "./replayed-code.ts";
+import { type CodeRefusal, recordCodeRefusal, refuseCode, withReference } from "./replayed-code.ts";
 
 export type TradeDeps = {
   storage: Storage;
@@ -232,14 +226,13 @@ function noteEnding(
   ending: Extract<Ending<unknown>, { attempt: AttemptRow }>,
   requestId: string,
 ): void {
-  const head = recordHead(ending.attempt);
   if ("refusal" in ending) {
-    recorder.count("failed", ending.reason);
-    const { reason } = ending;
-    recorder.noteExchange({ ...head, requestId, outcome: "failed", reason, customerId: null });
+    const { attempt, reason } = ending;
+    recorder.count("failed", reason);
+    recorder.noteExchange(attempt, { outcome: "failed", reason, requestId });
   } else {
+    const { attempt, customerId } = ending;
     recorder.count("exchanged");
-    const { customerId } = ending;
-    recorder.noteExchange({ ...head, outcome: "exchanged", reason: null, customerId });
+    recorder.noteExchange(attempt, { outcome: "exchanged", reason: null, customerId });
   }
 }

@@ -10,7 +10,7 @@ import { shopOf } from "../realms/shop.ts";
 import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
 import type { Recorder } from "../sign-on-records/recorder.ts";
 import { referenceOf } from "../sign-on-records/reference.ts";
-import { recordOf, startTrail, type Trail, timed } from "../sign-on-records/trail.ts";
+import { startTrail, type Trail, timed } from "../sign-on-records/trail.ts";
 import { digest, isOver, openAttempt, type SignOnAttempt } from "./attempt.ts";
 import { refuseUnusable } from "./authorize.ts";
 import { claimAttempt, failAttempt, hasRecord, issueCode } from "./claim-attempt.ts";
@@ -72,7 +72,7 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
 
   const client = { clientRedirectUri, clientState: attempt.clientState };
   const trail = startTrail(attempt.id, key, { ...request, startedAt: attempt.startedAt });
-  trail.facts.redirectUri = clientRedirectUri;
+  trail.facts.redirect_uri = clientRedirectUri;
   const work = async (): Promise<BrowserAnswer> => {
     const clientCode = newCredential("lkac");
     const isFirst = await claimAttempt(deps, key, { ...attempt, clientRedirectUri, clientCode });
@@ -92,7 +92,7 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
       if (refusal) throw signOnProblem(refusal);
       await timed(deps, trail, "write", () => issueCode(deps, key, attempt.id, identity));
       deps.recorder.count("code_issued");
-      deps.recorder.note({ ...recordOf(trail), outcome: "code_issued", reason: null, error: null });
+      deps.recorder.note(trail, { outcome: "code_issued", reason: null });
       return { location: redirectToClient(deps, key, client, { code: clientCode }) };
     } catch (error) {
       await failAttempt(deps, key, attempt.id);

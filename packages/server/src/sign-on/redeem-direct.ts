@@ -14,7 +14,7 @@ import type { Realm } from "../realms/realm.ts";
 import { getSettings, listDirectProfiles } from "../realms/settings.ts";
 import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
 import { referenceOf } from "../sign-on-records/reference.ts";
-import { isRecorded, recordOf, startTrail, type Trail, timed } from "../sign-on-records/trail.ts";
+import { startTrail, type Trail, timed } from "../sign-on-records/trail.ts";
 import type { Trx } from "../storage/storage.ts";
 import { challengeOf } from "./attempt.ts";
 import { unavailable } from "./authorize.ts";
@@ -23,7 +23,7 @@ import type { ClientGrant } from "./client-grant.ts";
 import { idpSessionOf, isSessionEnded } from "./ended-sessions.ts";
 import type { RedeemDeps } from "./redeem.ts";
 import { type IdpDeps, redeemIdpCode } from "./redeem-idp-code.ts";
-import { reasonOf, signOnProblem } from "./refuse.ts";
+import { noteFailure, reasonOf, signOnProblem } from "./refuse.ts";
 import { recordCodeRefusal, refuseCode } from "./replayed-code.ts";
 import { findPath } from "./sign-on-path.ts";
 
@@ -60,7 +60,7 @@ export async function redeemDirect(
   const { from, requestId } = grant;
   const trail = startTrail(newId(), keyOf(profile), { ...from, startedAt: deps.clock.now(), requestId });
   trail.profile = profile;
-  trail.facts.redirectUri = grant.clientRedirectUri;
+  trail.facts.redirect_uri = grant.clientRedirectUri;
   deps.traces?.join("direct", trail.id);
   const codeHash = hashSecret(`${profile.id} ${grant.clientCode}`);
   const codeChallenge = challengeOf(grant.clientVerifier);
@@ -112,9 +112,7 @@ export async function redeemDirect(
       return issued;
     });
     deps.recorder.count("exchanged");
-    const record = { ...recordOf(trail), outcome: "exchanged", reason: null } as const;
-    deps.recorder.note({ ...record, error: null });
-    deps.recorder.noteExchange({ ...record, customerId: token.customerId });
+    deps.recorder.note(trail, { outcome: "exchanged", reason: null, customerId: token.customerId });
     return token;
   } catch (error) {
     throw await endClaim(deps, profile, trail, error);
@@ -162,9 +160,7 @@ async function endClaim(deps: DirectDeps, profile: Profile, trail: Trail, error:
   const isAway = signOnReasonEntry(reason).error === "temporarily_unavailable";
   const end = isAway ? forgetDirectCode : failAttempt;
   await end(deps, keyOf(profile), trail.id).catch(() => {});
-  deps.recorder.count("failed", reason);
-  const isNoted = await isRecorded(deps, trail);
-  if (isNoted) deps.recorder.note({ ...recordOf(trail), outcome: "failed", reason, error: null });
+  const isNoted = await noteFailure(deps, trail, reason);
   if (!(error instanceof Problem)) return error;
   const found = isNoted ? { reference: referenceOf(trail.id) } : undefined;
   if (isAway) return idpAway(found);

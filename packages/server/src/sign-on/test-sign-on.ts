@@ -16,7 +16,7 @@ import { presentLinks } from "../profiles/resource.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import type { Recorder } from "../sign-on-records/recorder.ts";
 import { referenceOf } from "../sign-on-records/reference.ts";
-import { recordOf, startTrail, type Trail } from "../sign-on-records/trail.ts";
+import { startTrail, type Trail } from "../sign-on-records/trail.ts";
 import { contextOf, isOver, type SignOnAttempt } from "./attempt.ts";
 import { unavailable } from "./authorize.ts";
 import { claimAttempt, failAttempt } from "./claim-attempt.ts";
@@ -172,16 +172,11 @@ const personOf = ({ email, emailVerified, name, subject }: Identity): TestReport
 type TestOutcome = { reason: SignOnReason | null; person: TestReport["person"]; cause?: unknown };
 
 function report({ recorder }: Deps, trail: Trail, { reason, person, cause }: TestOutcome): BrowserAnswer {
-  const record = recordOf(trail);
-  const { reference, checks, timings } = record;
+  const { checks, timings } = trail;
+  const reference = referenceOf(trail.id);
   const entry = reason === null ? undefined : signOnReasonEntry(reason);
-  recorder.note({
-    ...record,
-    isTest: true,
-    outcome: reason === null ? "tested" : "failed",
-    reason,
-    error: entry?.error ?? null,
-  });
+  const outcome = reason === null ? "tested" : "failed";
+  recorder.note(trail, { outcome, reason, error: entry?.error ?? null, isTest: true });
   const shown: TestReport = {
     profileName: trail.profile?.name ?? "",
     reference,
