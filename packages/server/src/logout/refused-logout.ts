@@ -1,7 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { LogoutRefused } from "../openid/logout-token.ts";
-import { keyOf, type Profile } from "../profiles/profile.ts";
+import { keyOf, type Profile, profileUpdate } from "../profiles/profile.ts";
 import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
 import type { Recorder } from "../sign-on-records/recorder.ts";
 import { isRecorded, startTrail } from "../sign-on-records/trail.ts";
@@ -30,10 +30,5 @@ async function showOnProfile({ storage, clock }: Deps, profile: Profile, reason:
   const at = clock.now();
   const { refused_logout: last } = profile;
   if (last?.reason === reason && at - last.at < AGAIN_AFTER_MS) return;
-  await storage.db
-    .updateTable("oidc_profiles")
-    .set({ refused_logout: JSON.stringify({ at, reason }) })
-    .where("store_id", "=", profile.store_id)
-    .where("id", "=", profile.id)
-    .execute();
+  await profileUpdate(storage.db, profile, { refused_logout: JSON.stringify({ at, reason }) }).execute();
 }

@@ -110,6 +110,13 @@ const findRow = statement((db, of: ProfileKey) =>
     .where("id", "=", of.profileId),
 );
 
+/** The statement that writes columns of one profile. The caller may add conditions. */
+export const profileUpdate = (
+  db: Database,
+  { store_id, id }: Pick<ProfileRow, "store_id" | "id">,
+  columns: ProfileColumns,
+) => db.updateTable("oidc_profiles").set(columns).where("store_id", "=", store_id).where("id", "=", id);
+
 /** For a command, which knows only the profile's id. */
 export async function getRealmOf(
   { storage }: { storage: Storage },

@@ -122,10 +122,7 @@ export class Recorder {
     });
   }
 
-  /**
-   * Records the use of a code. Another instance may write it before the attempt's own record. `requestId`: of a request
-   * that failed.
-   */
+  /** Records the use of a code. Another instance may write it before the attempt's own record. */
   noteExchange(
     { id, store_id, realm_id, profile_id, ...attempt }: UsedAttempt,
     { outcome, reason, customerId = null, requestId }: SignOnEnd & { requestId?: string },

@@ -64,9 +64,7 @@ export const isSigned = ({ checks }: Pick<Trail, "checks">): boolean =>
     ({ check, passed }) => passed && (check === "id_token.signature" || check === "logout_token.signature"),
   );
 
-/**
- * Signed answers of a provider are always recorded. Anyone can cause the others, so these are recorded within limits.
- */
+/** Signed answers are always recorded. Anyone can cause the others, so these are recorded within limits. */
 export const isRecorded = async (
   { recordLimiter }: { recordLimiter: RecordLimiter },
   trail: Trail,
