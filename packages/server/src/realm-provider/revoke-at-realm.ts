@@ -14,9 +14,7 @@ type RevocationRequest = {
   requestId: string;
 };
 
-/**
- * RFC 7009: revokes a customer token that this realm has issued to this client. Any other text gets the same answer.
- */
+/** RFC 7009: revokes a customer token of this realm and this client. Any other text gets the same answer. */
 export async function revokeAtRealm(
   deps: ClientDeps & VerifyDeps,
   ids: { store: string; realm: string },

@@ -56,7 +56,7 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
     return refuseWithPage(deps, pageTrail, new Problem(code));
   };
   if (!attempt) {
-    const test = openTestAttempt(deps, key, idpState);
+    const test = openTestAttempt(deps.keyring, key, idpState);
     if (test) return finishTest(deps, { key, path, attempt: test, idpState, answered, request, refusePage });
     // A callback without an attempt leaves no record, so the page has no reference.
     deps.recorder.count("failed", "attempt_invalid");

@@ -8,7 +8,7 @@ import { toIso } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { type Parameters, readParameters, withParameters } from "../lib/query-parameters.ts";
-import { seal, unseal } from "../lib/seal.ts";
+import { seal } from "../lib/seal.ts";
 import type { Identity } from "../openid/identify.ts";
 import { judgeSignOn } from "../profiles/live-evidence.ts";
 import { getProfile, type Profile, type ProfileKey } from "../profiles/profile.ts";
@@ -17,7 +17,7 @@ import { issuerOf } from "../realms/issuer.ts";
 import type { Recorder } from "../sign-on-records/recorder.ts";
 import { referenceOf } from "../sign-on-records/reference.ts";
 import { startTrail, type Trail } from "../sign-on-records/trail.ts";
-import { contextOf, isOver, type SignOnAttempt } from "./attempt.ts";
+import { contextOf, isOver, openAtPath, type SignOnAttempt } from "./attempt.ts";
 import { unavailable } from "./authorize.ts";
 import { claimAttempt, failAttempt } from "./claim-attempt.ts";
 import { foreseeRealmRefusal, identifyShopper, isSameBrowser } from "./identify-shopper.ts";
@@ -68,8 +68,7 @@ export async function beginTest(deps: Deps, ids: Ids, request: BrowserRequest): 
   if (!path) throw new Problem("realm_not_found");
   if (!path.profile) throw new Problem("profile_not_found");
   const asked = readParameters(request.search);
-  const text = unseal(deps.keyring, "test-sign-on", contextOf(key), asked.get("ticket") ?? "");
-  const ticket: Ticket | undefined = text === undefined ? undefined : JSON.parse(text);
+  const ticket = openAtPath<Ticket>(deps.keyring, "test-sign-on", key, asked.get("ticket") ?? "");
   if (!ticket || ticket.expiresAt <= deps.clock.now()) throw new Problem("test_sign_on_over");
   if (!(await claim(deps, key, ticket.id))) throw new Problem("test_sign_on_over");
   const begun = { id: ticket.attemptId ?? newId(), startedAt: deps.clock.now() };
@@ -95,14 +94,11 @@ export async function beginTest(deps: Deps, ids: Ids, request: BrowserRequest): 
 }
 
 /** Undefined: the state is not of a test, or of a test that began under another path. */
-export function openTestAttempt(
-  { keyring }: { keyring: Keyring },
+export const openTestAttempt = (
+  keyring: Keyring,
   key: ProfileKey,
   idpState: string,
-): TestAttempt | undefined {
-  const text = unseal(keyring, "test-sign-on-attempt", contextOf(key), idpState);
-  return text === undefined ? undefined : JSON.parse(text);
-}
+): TestAttempt | undefined => openAtPath(keyring, "test-sign-on-attempt", key, idpState);
 
 type ReturnedTest = {
   key: ProfileKey;
@@ -138,13 +134,7 @@ export async function finishTest(deps: Deps, returned: ReturnedTest): Promise<Br
 
 /** One insert decides which of several visits continues. */
 const claim = (deps: Deps, key: ProfileKey, id: string): Promise<boolean> =>
-  claimAttempt(deps, key, {
-    id,
-    clientId: "",
-    codeChallenge: "",
-    clientNonce: null,
-    clientRedirectUri: "",
-  });
+  claimAttempt(deps, key, { id, clientId: "", codeChallenge: "", clientRedirectUri: "" });
 
 function trailOf(
   key: ProfileKey,
