@@ -1,6 +1,8 @@
 import { type NotNull, type RawBuilder, type SqlBool, sql } from "kysely";
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
+import type { RequestOf } from "../contract/request.ts";
+import type * as contract from "../contract/sign-on.ts";
 import { noteRevoked, thinOutForRevocation } from "../customers/tokens/revoke-tokens.ts";
 import { byProvider } from "../events/event.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -26,8 +28,6 @@ type Deps = {
   codeSeconds: number;
 };
 
-type LogoutRequest = { body: { logout_token: string }; requestId: string; source: string };
-
 /**
  * An identity provider reports that a session has ended (OpenID Connect Back-Channel Logout). Revokes the customer
  * tokens and members' access tokens of the session, voids its codes, and refuses its sign-ons in progress. A disabled
@@ -35,8 +35,7 @@ type LogoutRequest = { body: { logout_token: string }; requestId: string; source
  */
 export async function endIdpSession(
   deps: Deps,
-  ids: { store: string; realm: string; profile: string },
-  { body: { logout_token: logoutToken }, requestId, source }: LogoutRequest,
+  { ids, body, requestId, source }: RequestOf<typeof contract.backchannelLogout>,
 ): Promise<Record<string, never>> {
   const key = { storeId: ids.store, realmId: ids.realm, profileId: ids.profile };
   const realm = await getRealm(deps, key.storeId, key.realmId);
@@ -47,7 +46,7 @@ export async function endIdpSession(
   const metadata = profile.metadata && (await deps.directory.metadataOf(profile));
   if (!metadata) throw new Problem("idp_unavailable", { retryAfterSeconds: 10 });
   const client = deps.directory.clientOf(profile, metadata, "logout");
-  const ended = await verifyLogoutToken(client, logoutToken, await algorithmSeen(deps, profile));
+  const ended = await verifyLogoutToken(client, body.logout_token, await algorithmSeen(deps, profile));
   if ("reason" in ended) {
     await noteRefusedLogout(deps, profile, ended, source);
     if (ended.reason === "logout_token.keys_unread")

@@ -19,8 +19,7 @@ export async function noteRefusedLogout(
   { reason, isSigned, checks }: LogoutRefused,
   source: string,
 ): Promise<void> {
-  const trail = startTrail(newId(), keyOf(profile), { startedAt: deps.clock.now(), source });
-  trail.profile = profile;
+  const trail = startTrail(newId(), keyOf(profile), { startedAt: deps.clock.now(), source, profile });
   trail.checks.push(...checks);
   if (await isRecorded(deps, trail)) deps.recorder.note(trail, { outcome: "logout_refused", reason });
   if (isSigned) await showOnProfile(deps, profile, reason);

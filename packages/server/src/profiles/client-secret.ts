@@ -54,8 +54,7 @@ async function promoteNextSecret(deps: Deps, profile: Profile, tried: Secrets): 
     // Compared opened: `rotate-keys` may have sealed the secrets again since they were read.
     if (!now || !tried.next || !isDeepStrictEqual(openSecrets(deps, now), tried)) return;
     const row = await profileUpdate(trx, profile, {
-      // Sealed again, with the first master key: `rotate-keys` may have read the row before, and skips a row that has
-      // changed.
+      // Sealed again with the first master key: `rotate-keys` skips a row that has changed since it read the row.
       sealed_client_secret: sealSecret(deps, profile.id, tried.next),
       sealed_client_secret_next: null,
     })

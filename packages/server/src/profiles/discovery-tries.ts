@@ -4,10 +4,7 @@ import type { Valkey } from "../counters/valkey.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createCap } from "../rate-limit/cap.ts";
 
-/**
- * Saving and checking a profile makes Latchkey send requests to an address of the store's choice. Each store has a
- * number of tries, so that no store can use Latchkey to send requests to many hosts.
- */
+/** Limits a store's saves and checks of profiles: each sends requests to an address of the store's choice. */
 export type DiscoveryTries = ReturnType<typeof createDiscoveryTries>;
 
 export function createDiscoveryTries(deps: { clock: Clock; valkey?: Valkey | undefined }) {

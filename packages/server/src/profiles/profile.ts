@@ -45,10 +45,7 @@ type Provisioning = "create" | "existing";
 
 export type NewProfile = Input<typeof contract.createProfile>["body"]["data"];
 export type ProfileChange = Input<typeof contract.updateProfile>["body"]["data"];
-/**
- * Where the issuer becomes another. `adopt_identities_of` is the profile's own id to carry its identities over, or null
- * to leave them behind; `confirm` is the profile's name.
- */
+/** `adopt_identities_of`: the profile's own id to carry its identities over, or null to leave them behind. */
 export type MoveChoice = Pick<ProfileChange, "adopt_identities_of" | "confirm">;
 
 export const formerOf = (

@@ -30,10 +30,7 @@ export async function saveDocuments(deps: Deps, profile: Profile, columns: Profi
   deps.storage.changes.announce(profile.store_id);
 }
 
-/**
- * The algorithm of an ID token that was accepted. A provider lists what it can do for any client; only an ID token
- * shows the algorithm for this client. Writes at the first ID token, and when the provider changes its algorithm.
- */
+/** Only an accepted ID token shows the algorithm for this client: a provider lists what it can do for any client. */
 export async function noteAlgorithm(deps: Deps, profile: Profile, algorithm: string): Promise<void> {
   if (profile.id_token_alg !== algorithm) await saveDocuments(deps, profile, { id_token_alg: algorithm });
 }

@@ -78,8 +78,7 @@ export async function updateRealm(
     const before = await findRealm(trx, by.storeId, realmId);
     if (!before) throw new Problem("realm_not_found");
     if (basedOn && !basedOn.includes(toIso(before.updated_at))) throw new Problem("realm_changed");
-    // Computed under the store's lock, so that two requests which each add a redirect URI at the same time both
-    // succeed.
+    // Computed under the store's lock: two requests that each add a redirect URI at the same time both succeed.
     const data = typeof wanted === "function" ? wanted(before) : wanted;
     refuseBadAddresses(deps, data);
     if (data.purpose !== undefined && data.purpose !== before.purpose)

@@ -29,17 +29,18 @@ type Begun = {
   source: string;
   userAgent?: string | undefined;
   requestId?: string | null;
+  profile?: Trail["profile"];
 };
 
 export function startTrail(
   id: string,
   { storeId, realmId }: { storeId: string; realmId: string },
-  { startedAt, source, userAgent, requestId = null }: Begun,
+  { startedAt, source, userAgent, requestId = null, profile }: Begun,
 ): Trail {
   const { browser, operatingSystem: operating_system } = describeUserAgent(userAgent);
   const network = subnetOf(source);
   const facts = { redirect_uri: null, browser, operating_system, network, email_digest: null };
-  const found = { profile: undefined, checks: [], timings: {}, idpAnswer: undefined };
+  const found = { profile, checks: [], timings: {}, idpAnswer: undefined };
   return { id, storeId, realmId, source, requestId, startedAt, facts, ...found };
 }
 

@@ -49,8 +49,7 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
   request.cameFrom(shopOf(deps, realm));
   const idpState = answered.isRepeated("state") ? "" : (answered.get("state") ?? "");
   const attempt = openAttempt(deps.keyring, key, idpState);
-  // The page's record has a new id: a late callback, or one from another browser, must not overwrite the attempt's
-  // record.
+  // A new id: a late callback, or one from another browser, must not overwrite the attempt's record.
   const refusePage = (code: PageCode) => {
     const pageTrail = startTrail(newId(), key, { ...request, startedAt: deps.clock.now() });
     return refuseWithPage(deps, pageTrail, new Problem(code));
@@ -73,7 +72,7 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
   const client = { clientRedirectUri, clientState: attempt.clientState };
   const trail = startTrail(attempt.id, key, { ...request, startedAt: attempt.startedAt });
   trail.facts.redirect_uri = clientRedirectUri;
-  const work = async (): Promise<BrowserAnswer> => {
+  return redirectProblemsTo(deps, client, trail, async () => {
     const clientCode = newCredential("lkac");
     const isFirst = await claimAttempt(deps, key, { ...attempt, clientRedirectUri, clientCode });
     if (!isFirst) {
@@ -98,8 +97,7 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
       await failAttempt(deps, key, attempt.id);
       throw error;
     }
-  };
-  return redirectProblemsTo(deps, client, trail, work);
+  });
 }
 
 /**

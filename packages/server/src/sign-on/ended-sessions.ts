@@ -9,10 +9,7 @@ import { statement } from "../storage/statement.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import { KNOWN_MS } from "./claim-attempt.ts";
 
-/**
- * Sessions that identity providers have ended lately (back-channel logout). A sign-on still in progress at that moment
- * has no code and no token yet to take back, so it is refused when it redeems its code.
- */
+/** Sessions that providers have ended lately. A sign-on in progress then is refused when it redeems its code. */
 
 type Deps = { storage: Storage; clock: Clock };
 type EndedProfile = Pick<ProfileKey, "storeId" | "profileId">;

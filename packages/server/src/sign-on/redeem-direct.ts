@@ -58,8 +58,7 @@ export async function redeemDirect(
   const signer = await deps.signingKeys.current();
   const { from, requestId } = grant;
   const place = keyOf(profile);
-  const trail = startTrail(newId(), place, { ...from, startedAt: deps.clock.now(), requestId });
-  trail.profile = profile;
+  const trail = startTrail(newId(), place, { ...from, startedAt: deps.clock.now(), requestId, profile });
   trail.facts.redirect_uri = grant.clientRedirectUri;
   deps.traces?.join("direct", trail.id);
   const codeHash = hashSecret(`${profile.id} ${grant.clientCode}`);

@@ -71,8 +71,8 @@ export async function beginTest(deps: Deps, ids: Ids, request: BrowserRequest): 
   const ticket = openAtPath<Ticket>(deps.keyring, "test-sign-on", key, asked.get("ticket") ?? "");
   if (!ticket || ticket.expiresAt <= deps.clock.now()) throw new Problem("test_sign_on_over");
   if (!(await claim(deps, key, ticket.id))) throw new Problem("test_sign_on_over");
-  const begun = { id: ticket.attemptId ?? newId(), startedAt: deps.clock.now() };
-  const trail = trailOf(key, path, request, begun);
+  const begun = { startedAt: deps.clock.now(), profile: path.profile };
+  const trail = startTrail(ticket.attemptId ?? newId(), key, { ...request, ...begun });
   deps.traces?.join("authorize", trail.id);
   try {
     const profile = testable(path);
@@ -117,7 +117,8 @@ export async function finishTest(deps: Deps, returned: ReturnedTest): Promise<Br
   if (isOver(deps, attempt, path.endedBefore)) return refusePage("attempt_expired");
   if (!isSameBrowser(deps, attempt, request)) return refusePage("browser_changed");
   if (!(await claim(deps, key, attempt.id))) throw new Problem("test_sign_on_over");
-  const trail = trailOf(key, path, request, attempt);
+  const { startedAt } = attempt;
+  const trail = startTrail(attempt.id, key, { ...request, startedAt, profile: path.profile });
   let identity: Identity | undefined;
   try {
     const profile = testable(path);
@@ -135,17 +136,6 @@ export async function finishTest(deps: Deps, returned: ReturnedTest): Promise<Br
 /** One insert decides which of several visits continues. */
 const claim = (deps: Deps, key: ProfileKey, id: string): Promise<boolean> =>
   claimAttempt(deps, key, { id, clientId: "", codeChallenge: "", clientRedirectUri: "" });
-
-function trailOf(
-  key: ProfileKey,
-  { profile }: SignOnPath,
-  request: BrowserRequest,
-  { id, startedAt }: Pick<SignOnAttempt, "id" | "startedAt">,
-): Trail {
-  const trail = startTrail(id, key, { ...request, startedAt });
-  trail.profile = profile;
-  return trail;
-}
 
 /** A disabled profile can be tested, too: a new profile should be tested before it is enabled. */
 function testable({ profile }: SignOnPath): Profile {
