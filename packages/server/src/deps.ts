@@ -21,7 +21,7 @@ import { createMetricsText } from "./observe/metrics-text.ts";
 import { createPasswords, type Passwords } from "./passwords/password.ts";
 import { createSignInThrottle } from "./passwords/sign-in-throttle.ts";
 import { type Calls, createCalls, type OnCall } from "./profiles/calls.ts";
-import { createDirectory } from "./profiles/directory.ts";
+import { Directory } from "./profiles/directory.ts";
 import { createDiscoveryTries } from "./profiles/discovery-tries.ts";
 import type { ProfileList } from "./profiles/resource.ts";
 import { ANONYMOUS, createCap } from "./rate-limit/cap.ts";
@@ -121,7 +121,7 @@ export function createDeps(options: AppOptions, registry: Registry) {
     signOnPaths: createPathCache({ storage }),
     lastUsed: createLastUsed({ storage, clock }),
     calls,
-    directory: createDirectory({ storage, clock, calls, allowedOrigins }),
+    directory: new Directory({ storage, clock, calls, allowedOrigins }),
     discoveryTries: createDiscoveryTries({ clock, valkey }),
     signingKeys: new SigningKeys({ storage, clock, keyring, customerTokenSeconds, makeKey }),
     passwords: options.passwords ?? createPasswords({ clock }),

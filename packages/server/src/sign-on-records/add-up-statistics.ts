@@ -38,12 +38,7 @@ const insertTallyRows = insertRows("sign_on_tallies", ["store_id", "profile_id",
 export const insertTallies = (trx: Trx, tallies: readonly MinuteTally[]): Promise<unknown> =>
   insertTallyRows(
     trx,
-    tallies.map(({ storeId, profileId, minute, figures }) => ({
-      store_id: storeId,
-      profile_id: profileId,
-      minute,
-      figures: JSON.stringify(figures),
-    })),
+    tallies.map((tally) => ({ ...tally, figures: JSON.stringify(tally.figures) })),
   );
 
 const HELD = "sign-on statistics";
@@ -94,18 +89,11 @@ async function addUpSome(trx: Trx, { clock }: Pick<Deps, "clock">, limit: number
       const forget_at = starts_at + STEPS[step].lengthMs + STEPS[step].keptMs;
       // Figures of a step that is no longer kept are left out.
       if (forget_at <= clock.now()) continue;
-      const name = nameOf({ store_id, step, starts_at, profile_id });
+      const key = { store_id, step, starts_at, profile_id };
+      const name = nameOf(key);
       const cell = cells.get(name);
       if (cell) addFigures(cell.figures, added);
-      else
-        cells.set(name, {
-          store_id,
-          step,
-          starts_at,
-          profile_id,
-          figures: structuredClone(added),
-          forget_at,
-        });
+      else cells.set(name, { ...key, figures: structuredClone(added), forget_at });
     }
   }
   if (cells.size === 0) return taken.length;
@@ -158,10 +146,7 @@ async function readCells(
 /** A literal, not a parameter: only with a literal does the planner use the partial index. */
 const isUncounted = sql<SqlBool>`counted is null`;
 
-/**
- * Counts records without `counted`: an earlier release has written them. True: more are left, and no record may be
- * deleted before it is counted.
- */
+/** Counts the records of an earlier release. True: more are left, and none may be deleted before it is counted. */
 export async function countUncounted(deps: Deps): Promise<boolean> {
   const { storage } = deps;
   const countSome = async (limit: number) => {

@@ -44,8 +44,8 @@ describe("tallies", () => {
     const timings = JSON.stringify({ discovery: 5, wait: 900, token: 40, identify: 55, write: 3 });
     expect(tally(undefined, row({ outcome: "failed", reason: "id_token.aud", timings }))).toEqual([
       {
-        storeId: "store",
-        profileId: "profile",
+        store_id: "store",
+        profile_id: "profile",
         minute: 60_000,
         figures: {
           outcomes: { failed: 1 },

@@ -4,8 +4,10 @@ import type { Tables } from "../storage/tables.ts";
 export type SignOnFigures = { outcomes: NamedCounts; reasons: NamedCounts; idpMs: NamedCounts };
 type NamedCounts = Record<string, number>;
 
-/** Figures of one profile's sign-ons that began in one minute. `profileId` is empty if no profile was known. */
-export type MinuteTally = { storeId: string; profileId: string; minute: number; figures: SignOnFigures };
+/** Figures of one profile's sign-ons that began in one minute. `profile_id` is empty if no profile was known. */
+export type MinuteTally = Omit<Tables["sign_on_tallies"], "position" | "figures"> & {
+  figures: SignOnFigures;
+};
 
 export type Counted = Pick<
   Tables["sign_ons"],
@@ -13,8 +15,6 @@ export type Counted = Pick<
 >;
 
 const MINUTE_MS = 60_000;
-
-const noFigures = (): SignOnFigures => ({ outcomes: {}, reasons: {}, idpMs: {} });
 
 /** Collects the changes that records make to the figures, minute by minute. */
 export function createTallies() {
@@ -24,9 +24,10 @@ export function createTallies() {
     // A test and a refused logout token are no sign-ons.
     if (row.test === 1 || row.outcome === "logout_refused") return;
     const minute = row.started_at - (row.started_at % MINUTE_MS);
-    const profileId = row.profile_id ?? "";
-    const name = `${row.store_id} ${minute} ${profileId}`;
-    const tally = tallies.get(name) ?? { storeId: row.store_id, profileId, minute, figures: noFigures() };
+    const { store_id, profile_id } = row;
+    const name = `${store_id} ${minute} ${profile_id}`;
+    const figures = { outcomes: {}, reasons: {}, idpMs: {} };
+    const tally = tallies.get(name) ?? { store_id, profile_id: profile_id ?? "", minute, figures };
     tallies.set(name, tally);
     const { outcomes, reasons, idpMs } = tally.figures;
     count(outcomes, row.outcome, times);

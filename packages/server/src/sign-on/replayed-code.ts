@@ -122,20 +122,5 @@ export function recordCodeRefusal(
   recorder.count("failed", refusal.code);
   if (!replayed) return;
   const { attempt, customerId } = replayed;
-  recorder.noteExchange({
-    ...recordHead(attempt),
-    outcome: "exchanged",
-    reason: "code_replayed",
-    customerId,
-  });
+  recorder.noteExchange(attempt, { outcome: "exchanged", reason: "code_replayed", customerId });
 }
-
-export const recordHead = (attempt: AttemptRow) => ({
-  id: attempt.id,
-  storeId: attempt.store_id,
-  realmId: attempt.realm_id,
-  profileId: attempt.profile_id,
-  profileName: null,
-  reference: referenceOf(attempt.id),
-  startedAt: attempt.exchanged_at ?? attempt.code_expires_at ?? attempt.forget_at,
-});

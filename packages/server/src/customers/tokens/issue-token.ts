@@ -17,7 +17,7 @@ import { CUSTOMER_TOKEN_TYPE } from "./verify-token.ts";
  * A customer token is a JWT (RFC 9068), which others can check with the published key set, and a row, by which the
  * token can be listed and revoked. Without its row a token is invalid, whatever its signature.
  */
-type TokenGrant = {
+export type TokenGrant = {
   /** The token's id, if the statement that burnt the code has already chosen one. */
   tokenId?: string;
   storeId: string;
