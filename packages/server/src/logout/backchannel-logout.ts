@@ -1,7 +1,7 @@
 import { type NotNull, type RawBuilder, type SqlBool, sql } from "kysely";
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
-import { noteRevoked, thinOutForRevocation } from "../customers/tokens/revoke-tokens.ts";
+import { revokeWhere, thinOutForRevocation } from "../customers/tokens/revoke-tokens.ts";
 import { byProvider } from "../events/event.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type EndedSession, verifyLogoutToken } from "../openid/logout-token.ts";
@@ -76,13 +76,7 @@ export async function endIdpSession(
       .where(isEnded)
       .returningAll()
       .execute();
-    const revoked = await trx
-      .deleteFrom("customer_tokens")
-      .where("store_id", "=", profile.store_id)
-      .where(isOfToken)
-      .returningAll()
-      .execute();
-    await noteRevoked(trx, deps, by, revoked);
+    await revokeWhere(trx, deps, by, isOfToken);
     if (isOfMembers) await revokeAccessTokens(trx, profile, latest, isEnded);
     return attempts;
   });

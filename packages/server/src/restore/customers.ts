@@ -1,7 +1,7 @@
 import { customerOf } from "../customers/customer.ts";
 import { customerEvent } from "../customers/events.ts";
 import { customerResource } from "../customers/resource.ts";
-import { thinOutTokens } from "../customers/tokens/thin-out-tokens.ts";
+import { thinOutTokens } from "../customers/tokens/revoke-tokens.ts";
 import { changesOf } from "../events/changes.ts";
 import { byOperator } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";

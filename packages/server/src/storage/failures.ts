@@ -65,6 +65,13 @@ export function isUniqueViolation(error: unknown): boolean {
   return SQLITE_UNIQUE.has(errcode) || code === POSTGRES_UNIQUE;
 }
 
+/** For `catch`: throws `refusal` in place of the error of a unique index. */
+export const ifTaken =
+  (refusal: (error: unknown) => Error) =>
+  (error: unknown): never => {
+    throw isUniqueViolation(error) ? refusal(error) : error;
+  };
+
 /** Thrown in a transaction that came second and can go on from the row of the first: `transact` tries it again. */
 export const cameSecond = (cause: unknown): Error =>
   // PostgreSQL: serialization_failure.

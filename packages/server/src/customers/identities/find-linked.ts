@@ -84,7 +84,7 @@ function withCustomer(db: Database, identities: Identities) {
   return forKeyShare(db, row, "customer");
 }
 
-export type Own = { storeId: string; profileId: string; issuer: string; subject: string };
+type Own = { storeId: string; profileId: string; issuer: string; subject: string };
 
 const own = (db: Database, { storeId, profileId, issuer, subject }: Own) =>
   db

@@ -5,13 +5,13 @@ import { newId } from "../../lib/ids.ts";
 import type { RealmRules } from "../../realms/realm.ts";
 import { atMost } from "../../storage/at-most.ts";
 import { forKeyShare } from "../../storage/engine.ts";
-import { statement } from "../../storage/statement.ts";
+import { insertWholeRows } from "../../storage/insert-rows.ts";
 import type { Database, Trx } from "../../storage/storage.ts";
 import type { Tables } from "../../storage/tables.ts";
-import { type Customer, insertCustomer } from "../customer.ts";
+import { type Customer, customerRow, insertCustomer } from "../customer.ts";
 import { customerEvent } from "../events.ts";
 import { asksForProven, type LinkPolicy, type LinkReason, link, refusesNobody } from "./decide-link.ts";
-import { type ForeignIdentity, findFormer, type LinkingProfile, linkedTo, type Own } from "./find-linked.ts";
+import { type ForeignIdentity, findFormer, type LinkingProfile, linkedTo } from "./find-linked.ts";
 import { followProvider } from "./follow-provider.ts";
 
 type Deps = { clock: Clock };
@@ -97,11 +97,7 @@ async function settleKnown(
 
 /** Locks the row of the customer until the commit. Returns false if the row is gone. */
 async function holdCustomer(trx: Trx, storeId: string, customerId: string): Promise<boolean> {
-  const row = trx
-    .selectFrom("customers")
-    .select("id")
-    .where("store_id", "=", storeId)
-    .where("id", "=", customerId);
+  const row = customerRow(trx, { storeId, customerId }).select("id");
   return (await forKeyShare(trx, row).executeTakeFirst()) !== undefined;
 }
 
@@ -154,44 +150,21 @@ const createCustomer = (
 async function insertIdentity(
   trx: Trx,
   { clock }: { clock: Clock },
-  { id: profileId, store_id: storeId, realm_id: realmId, client_id: clientId }: LinkingProfile,
+  { id: profile_id, store_id, realm_id, client_id }: LinkingProfile,
   { issuer, subject }: ForeignIdentity,
   customerId: string,
 ): Promise<EventDraft> {
   const id = newId();
-  const createdAt = clock.now();
-  const identity = { id, storeId, realmId, profileId, issuer, clientId, subject, customerId, createdAt };
+  const shown = { id, customer_id: customerId, realm_id, profile_id, issuer, subject };
   // `holdIdentity` excludes other sign-ons of this release. The release before, which can run beside this one, locks
   // the realm instead. So the unique index decides, and `transact` repeats the transaction.
-  await insertFiled.later(trx, identity);
+  await insertIdentities(trx, [{ ...shown, store_id, client_id, created_at: clock.now() }]);
   return {
     type: "customer.identity_linked",
     subject: customerId,
     personId: customerId,
-    resource: {
-      id,
-      type: "customer-identity",
-      customer_id: customerId,
-      realm_id: realmId,
-      profile_id: profileId,
-      issuer,
-      subject,
-    },
+    resource: { type: "customer-identity", ...shown },
   };
 }
 
-type Filed = Own & { id: string; realmId: string; clientId: string; customerId: string; createdAt: number };
-
-const insertFiled = statement((db, identity: Filed) =>
-  db.insertInto("customer_identities").values({
-    id: identity.id,
-    store_id: identity.storeId,
-    realm_id: identity.realmId,
-    profile_id: identity.profileId,
-    issuer: identity.issuer,
-    client_id: identity.clientId,
-    subject: identity.subject,
-    customer_id: identity.customerId,
-    created_at: identity.createdAt,
-  }),
-);
+const insertIdentities = insertWholeRows("customer_identities", { isLater: true });
