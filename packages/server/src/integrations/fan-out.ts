@@ -3,11 +3,11 @@ import { readHead } from "../events/head.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { atMost } from "../storage/at-most.ts";
-import { insertRows } from "../storage/insert-rows.ts";
+import { insertWholeRows } from "../storage/insert-rows.ts";
 import { statement } from "../storage/statement.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
-import { AT_ONCE, type DeliveryRow } from "./delivery.ts";
-import { type IntegrationRow, typesOf } from "./integration.ts";
+import { AT_ONCE, type DeliveryRow, deliveriesOf } from "./delivery.ts";
+import { type IntegrationKey, type IntegrationRow, typesOf } from "./integration.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 
@@ -115,9 +115,8 @@ async function rowsOf(
   events: readonly Observed[],
 ): Promise<DeliveryRow[]> {
   const now = clock.now();
-  const waiting = await findWaiting(trx, { storeId: store_id, id }, [
-    ...new Set(events.map(({ subject }) => subject)),
-  ]);
+  const subjects = new Set(events.map(({ subject }) => subject));
+  const waiting = await findWaiting(trx, { storeId: store_id, id }, [...subjects]);
   return events.map(({ sequence, id: eventId, type, subject }) => {
     const isBehind = waiting.has(subject);
     waiting.add(subject);
@@ -144,11 +143,7 @@ async function rowsOf(
 const SUBJECTS_AT_ONCE = 50;
 
 /** The subjects, of the given ones, with waiting deliveries. One index lookup for each subject. */
-async function findWaiting(
-  trx: Trx,
-  of: { storeId: string; id: string },
-  subjects: readonly string[],
-): Promise<Set<string>> {
+async function findWaiting(trx: Trx, of: IntegrationKey, subjects: readonly string[]): Promise<Set<string>> {
   const found = new Set<string>();
   if (!(await findAny.first(trx, of))) return found;
   for (let from = 0; from < subjects.length; from += SUBJECTS_AT_ONCE) {
@@ -163,38 +158,14 @@ async function findWaiting(
   return found;
 }
 
-const findAny = statement((db, of: { storeId: string; id: string }) =>
-  db
-    .selectFrom("integration_deliveries")
-    .select("id")
-    .where("store_id", "=", of.storeId)
-    .where("integration_id", "=", of.id)
-    .where(sql<SqlBool>`status = 'waiting'`)
-    .limit(atMost(1)),
+const findAny = statement((db, of: IntegrationKey) =>
+  deliveriesOf(db, of).select("id").where(sql<SqlBool>`status = 'waiting'`).limit(atMost(1)),
 );
 
-const COLUMNS = [
-  "id",
-  "store_id",
-  "integration_id",
-  "sequence",
-  "event_id",
-  "type",
-  "subject",
-  "status",
-  "reason",
-  "tries",
-  "attempts",
-  "next_attempt_at",
-  "forget_at",
-  "created_at",
-  "updated_at",
-] as const;
-
-const insertDeliveries = insertRows("integration_deliveries", COLUMNS);
+const insertDeliveries = insertWholeRows("integration_deliveries");
 
 /** A waiting delivery keeps its position. */
-const replayDeliveries = insertRows("integration_deliveries", COLUMNS, {
+const replayDeliveries = insertWholeRows("integration_deliveries", {
   ending: sql`on conflict (store_id, integration_id, sequence) do update set status = excluded.status, reason = null, tries = 0,
     next_attempt_at = excluded.next_attempt_at, forget_at = null, updated_at = excluded.updated_at
   where integration_deliveries.status <> 'waiting'`,

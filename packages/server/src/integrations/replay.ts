@@ -5,10 +5,9 @@ import { readHead } from "../events/head.ts";
 import { startAfter } from "../events/read.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Keyring } from "../lib/keyring.ts";
-import { forChange } from "../storage/engine.ts";
 import type { Storage } from "../storage/storage.ts";
 import { markDue } from "./due.ts";
-import { isEnabled } from "./integration.ts";
+import { isEnabled, lockIntegration } from "./integration.ts";
 import { answerToAdministrator } from "./resource.ts";
 
 type Deps = { storage: Storage; clock: Clock; publicUrl: string; keyring: Keyring };
@@ -23,13 +22,7 @@ export function replayEvents(
 ): Promise<Output<typeof contract.replayEvents>> {
   const { storage, clock } = deps;
   return storage.transact(async (trx) => {
-    const rows = trx
-      .selectFrom("integrations")
-      .selectAll()
-      .where("store_id", "=", storeId)
-      .where("id", "=", id);
-    const integration = await forChange(trx, rows).executeTakeFirst();
-    if (!integration) throw new Problem("integration_not_found");
+    const integration = await lockIntegration(trx, { storeId, id });
     if (!isEnabled(integration)) throw new Problem("integration_disabled");
     if (integration.replay_before !== null) throw new Problem("replay_under_way");
     const from = startAfter(await readHead(trx, storeId), after);
