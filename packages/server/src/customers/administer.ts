@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from "kysely";
+import { sql } from "kysely";
 import type { Caller } from "../contract/caller.ts";
 import { limits } from "../contract/limits.ts";
 import { isBackOffice } from "../contract/permissions.ts";
@@ -179,10 +179,7 @@ const refuseTakenEmail = ifTaken(() => new Problem("email_taken", { source: { po
  * The back office can set it. Otherwise a new e-mail is unverified, unless only its spelling has changed. Undefined:
  * leaves it unchanged.
  */
-function emailVerifiedAfter(
-  caller: Caller,
-  { email, email_verified }: CustomerChange,
-): number | RawBuilder<number> | undefined {
+function emailVerifiedAfter(caller: Caller, { email, email_verified }: CustomerChange) {
   if (isBackOffice(caller) && email_verified !== undefined) return email_verified ? 1 : 0;
   return email && sql<number>`case when email_key = ${email.key} then email_verified else 0 end`;
 }

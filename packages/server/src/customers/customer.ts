@@ -32,11 +32,7 @@ export function refuseOthers(caller: Caller, customerId: string): void {
   if (caller.customer?.customerId !== customerId) throw new Problem("customer_not_found");
 }
 
-export async function findCustomer(
-  db: Database,
-  storeId: string,
-  customerId: string,
-): Promise<Customer | undefined> {
+export async function findCustomer(db: Database, storeId: string, customerId: string) {
   const row = await findRow.first(db, { storeId, customerId });
   return row && customerOf(row);
 }
@@ -50,11 +46,7 @@ export const customerRow = (db: Database, { storeId, customerId }: CustomerKey) 
 const findRow = statement((db, of: CustomerKey) => customerRow(db, of).selectAll());
 
 /** Refuses an unknown customer, and one that the caller may not name, in the same way. */
-export async function getCustomer(
-  { storage }: { storage: Storage },
-  caller: Caller,
-  customerId: string,
-): Promise<Customer> {
+export async function getCustomer({ storage }: { storage: Storage }, caller: Caller, customerId: string) {
   refuseOthers(caller, customerId);
   const customer = await findCustomer(storage.db, caller.storeId, customerId);
   if (!customer) throw new Problem("customer_not_found");

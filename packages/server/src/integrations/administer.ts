@@ -104,12 +104,7 @@ function refuseFaults({ allowedOrigins }: Deps, { storeId }: By, data: Integrati
   if (first) throw Problem.of([first, ...others]);
 }
 
-export async function updateIntegration(
-  deps: Deps,
-  by: By,
-  id: string,
-  data: IntegrationChange,
-): Promise<Output<typeof contract.updateIntegration>> {
+export async function updateIntegration(deps: Deps, by: By, id: string, data: IntegrationChange) {
   refuseFaults(deps, by, data);
   const { url, secret_key } = data.configuration ?? {};
   const row = await changeIntegration(deps, by, id, {
@@ -174,11 +169,7 @@ async function switched(
 }
 
 /** For the command line, which has no master key to open secrets. An enabled integration stays enabled. */
-export function enableIntegration(
-  deps: Pick<Deps, "storage" | "clock">,
-  by: By,
-  id: string,
-): Promise<IntegrationRow> {
+export function enableIntegration(deps: Pick<Deps, "storage" | "clock">, by: By, id: string) {
   return changeIntegration(deps, by, id, {
     secrets: () => [],
     columns: (trx, before) => switched(trx, deps, before, true),
@@ -204,12 +195,7 @@ type RowChange = {
   columns(trx: Trx, before: IntegrationRow): Promise<Partial<IntegrationRow>>;
 };
 
-function changeIntegration(
-  deps: Pick<Deps, "storage" | "clock">,
-  by: By,
-  id: string,
-  change: RowChange,
-): Promise<IntegrationRow> {
+function changeIntegration(deps: Pick<Deps, "storage" | "clock">, by: By, id: string, change: RowChange) {
   const { storage, clock } = deps;
   return storage.transact(async (trx) => {
     const before = await lockIntegration(trx, { storeId: by.storeId, id });

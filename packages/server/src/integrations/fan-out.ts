@@ -49,10 +49,21 @@ async function write(
   columns: Partial<IntegrationRow>,
   insert: typeof replayDeliveries,
 ): Promise<boolean> {
+  const { id, store_id, lease, observes } = integration;
   const isOurs = await deps.storage.transact(async (trx) => {
-    const held = await hold(trx, integration, columns);
-    if (held && events.length > 0) await insert(trx, await rowsOf(trx, deps, integration, events));
-    return held;
+    // No row when another instance holds the lease or the types have changed since the row was read. Otherwise the lock
+    // prevents both until this transaction ends.
+    const { numUpdatedRows } = await trx
+      .updateTable("integrations")
+      .set(columns)
+      .where("store_id", "=", store_id)
+      .where("id", "=", id)
+      .where("lease", "=", lease)
+      .where("observes", "=", observes)
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) return false;
+    if (events.length > 0) await insert(trx, await rowsOf(trx, deps, integration, events));
+    return true;
   });
   if (isOurs) Object.assign(integration, columns);
   return isOurs;
@@ -83,26 +94,6 @@ const readEvents = statement((db, of: { storeId: string; from: number; to: numbe
     .orderBy("sequence")
     .limit(atMost(of.limit)),
 );
-
-/**
- * Returns false when another instance holds the lease or the types have changed since the row was read. Otherwise the
- * lock prevents both until this transaction ends.
- */
-async function hold(
-  trx: Trx,
-  { id, store_id, lease, observes }: IntegrationRow,
-  columns: Partial<IntegrationRow>,
-): Promise<boolean> {
-  const { numUpdatedRows } = await trx
-    .updateTable("integrations")
-    .set(columns)
-    .where("store_id", "=", store_id)
-    .where("id", "=", id)
-    .where("lease", "=", lease)
-    .where("observes", "=", observes)
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
-}
 
 /**
  * The first delivery of each subject is due at once, unless an earlier one of that subject waits. The others come after

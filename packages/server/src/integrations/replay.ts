@@ -1,5 +1,5 @@
 import type * as contract from "../contract/deliveries.ts";
-import type { Input, Output } from "../contract/operation.ts";
+import type { Input } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
 import { readHead } from "../events/head.ts";
 import { startAfter } from "../events/read.ts";
@@ -14,12 +14,7 @@ type Deps = { storage: Storage; clock: Clock; publicUrl: string; keyring: Keyrin
 type Replay = Input<typeof contract.replayEvents>["body"]["data"];
 
 /** Stores the range to send again. The integration's turns send it page by page, so its length does not matter. */
-export function replayEvents(
-  deps: Deps,
-  storeId: string,
-  id: string,
-  { after, before }: Replay,
-): Promise<Output<typeof contract.replayEvents>> {
+export function replayEvents(deps: Deps, storeId: string, id: string, { after, before }: Replay) {
   const { storage, clock } = deps;
   return storage.transact(async (trx) => {
     const integration = await lockIntegration(trx, { storeId, id });

@@ -118,11 +118,7 @@ export async function runTurn(deps: RunDeps, taken: IntegrationRow): Promise<voi
 type Due = { row: DeliveryRow; event: EventRow | undefined };
 
 /** Turns events into deliveries only while there are too few deliveries. */
-async function takeSome(
-  deps: RunDeps,
-  integration: IntegrationRow,
-  inHand: ReadonlySet<string>,
-): Promise<Due[]> {
+async function takeSome(deps: RunDeps, integration: IntegrationRow, inHand: ReadonlySet<string>) {
   const { db } = deps.storage;
   const of = { storeId: integration.store_id, id: integration.id };
   for (let pages = 0; ; pages++) {

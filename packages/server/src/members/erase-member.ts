@@ -2,7 +2,7 @@ import type * as contract from "../contract/members.ts";
 import type { Output } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
 import { type EraseDeps, eraseAll, orderErasure } from "../customers/erasing/continue-erasures.ts";
-import { type Erasure, isInLog } from "../events/erase.ts";
+import { isInLog } from "../events/erase.ts";
 import type { By } from "../events/event.ts";
 import type { Trx } from "../storage/storage.ts";
 import { changeStore } from "../stores/store.ts";
@@ -25,12 +25,7 @@ export async function eraseMember(
   return { data: { type: "member-erasure", id: memberId, events, complete: isDone } };
 }
 
-async function beginMemberErasure(
-  trx: Trx,
-  deps: EraseDeps,
-  by: By,
-  memberId: string,
-): Promise<Erasure | undefined> {
+async function beginMemberErasure(trx: Trx, deps: EraseDeps, by: By, memberId: string) {
   const { storeId } = by;
   const row = await removeMember(trx, by, memberId);
   if (!row && !(await isInLog(trx, { storeId, personId: memberId }))) return undefined;

@@ -27,7 +27,7 @@ type PersonToErase = {
   identities: PersonTraces["identities"];
 };
 
-/** Stores the order to erase a person, and notes the events. Call it in the transaction that deletes the person's row. */
+/** Stores the order to erase a person, and notes the events, in the transaction that deletes the person's row. */
 export async function orderErasure(
   trx: Trx,
   deps: EraseDeps,
@@ -51,10 +51,7 @@ export async function orderErasure(
  * a digest of any address that the first two contained. The erasure is complete when SQLite's files contain no
  * overwritten pages either.
  */
-export async function eraseAll(
-  deps: EraseDeps,
-  erasure: Erasure,
-): Promise<{ events: number; isDone: boolean }> {
+export async function eraseAll(deps: EraseDeps, erasure: Erasure) {
   const { storage, emailDigests } = deps;
   const { storeId } = erasure;
   await emailDigests.ready();

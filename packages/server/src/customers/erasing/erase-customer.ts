@@ -73,10 +73,7 @@ async function holdPerson(trx: Trx, key: CustomerKey): Promise<KnownPerson | und
   return readPerson(trx, key);
 }
 
-async function readPerson(
-  db: Database,
-  { storeId, customerId }: CustomerKey,
-): Promise<KnownPerson | undefined> {
+async function readPerson(db: Database, { storeId, customerId }: CustomerKey) {
   const customer = await findCustomer(db, storeId, customerId);
   if (!customer) return undefined;
   const identities = await db

@@ -8,7 +8,6 @@ import { describeUserAgent } from "../../lib/user-agent.ts";
 import { issuerOf } from "../../realms/issuer.ts";
 import { insertWholeRows } from "../../storage/insert-rows.ts";
 import type { Trx } from "../../storage/storage.ts";
-import type { Tables } from "../../storage/tables.ts";
 import type { Mechanism } from "../customer.ts";
 import { customerTokenEvent } from "../events.ts";
 import { CUSTOMER_TOKEN_TYPE } from "./verify-token.ts";
@@ -98,9 +97,7 @@ export async function issueToken(
  * Browser, system and network for the list of sessions. Null for a request of a storefront's server, which says nothing
  * of the customer.
  */
-function originColumns(
-  from: TokenOrigin | undefined,
-): Pick<Tables["customer_tokens"], "browser" | "operating_system" | "network"> {
+function originColumns(from: TokenOrigin | undefined) {
   const { browser, operatingSystem } = describeUserAgent(from?.userAgent);
   if (!from || browser === null) return { browser: null, operating_system: null, network: null };
   return { browser, operating_system: operatingSystem, network: subnetOf(from.source) };

@@ -2,7 +2,7 @@ import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { Caller } from "../../contract/caller.ts";
 import { Problem } from "../../contract/problem.ts";
 import { type By, byCaller } from "../../events/event.ts";
-import { type EventDraft, noteEvents } from "../../events/note.ts";
+import { noteEvents } from "../../events/note.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { atMost } from "../../storage/at-most.ts";
 import { inBatches } from "../../storage/batches.ts";
@@ -39,23 +39,14 @@ export async function deleteToken(deps: Deps, by: By, tokenId: string): Promise<
 }
 
 /** Deletes tokens of a store, with an event for each. Returns how many there were. */
-export async function revokeWhere(
-  trx: Trx,
-  deps: { clock: Clock },
-  by: By,
-  where: RawBuilder<SqlBool>,
-): Promise<number> {
+export async function revokeWhere(trx: Trx, deps: { clock: Clock }, by: By, where: RawBuilder<SqlBool>) {
   const events = await endTokens(trx, by.storeId, where);
   await noteEvents(trx, deps, by, events);
   return events.length;
 }
 
 /** Deletes tokens of a store. Returns the events, for a transaction that has others to write. */
-export async function endTokens(
-  trx: Trx,
-  storeId: string,
-  where: RawBuilder<SqlBool>,
-): Promise<EventDraft[]> {
+export async function endTokens(trx: Trx, storeId: string, where: RawBuilder<SqlBool>) {
   const ended = await trx
     .deleteFrom("customer_tokens")
     .where("store_id", "=", storeId)
