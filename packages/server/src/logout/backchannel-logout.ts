@@ -3,7 +3,7 @@ import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
 import type { RequestOf } from "../contract/request.ts";
 import type * as contract from "../contract/sign-on.ts";
-import { noteRevoked, thinOutForRevocation } from "../customers/tokens/revoke-tokens.ts";
+import { revokeWhere, thinOutForRevocation } from "../customers/tokens/revoke-tokens.ts";
 import { byProvider } from "../events/event.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type EndedSession, verifyLogoutToken } from "../openid/logout-token.ts";
@@ -75,13 +75,7 @@ export async function endIdpSession(
       .where(isEnded)
       .returningAll()
       .execute();
-    const revoked = await trx
-      .deleteFrom("customer_tokens")
-      .where("store_id", "=", profile.store_id)
-      .where(isOfToken)
-      .returningAll()
-      .execute();
-    await noteRevoked(trx, deps, by, revoked);
+    await revokeWhere(trx, deps, by, isOfToken);
     if (isOfMembers) await revokeAccessTokens(trx, profile, latest, isEnded);
     return attempts;
   });

@@ -22,7 +22,7 @@ type Counter = { key: string; most: number };
 /** `giveBack` takes the use out again, when it did not happen. */
 type Use = { giveBack(): Promise<void> };
 /** `key` names the full counter with the longest wait. */
-type FullCounter = { key: string; retryAfterSeconds: number };
+export type FullCounter = { key: string; retryAfterSeconds: number };
 type Deps = { clock: Clock; valkey?: Pick<Valkey, "run" | "instances"> | undefined };
 
 const HOUR_MS = 3_600_000;

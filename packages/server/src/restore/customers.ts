@@ -1,6 +1,6 @@
 import { customerOf } from "../customers/customer.ts";
 import { customerEvent } from "../customers/events.ts";
-import { thinOutTokens } from "../customers/tokens/thin-out-tokens.ts";
+import { thinOutTokens } from "../customers/tokens/revoke-tokens.ts";
 import { byOperator } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
 import type { Trx } from "../storage/storage.ts";

@@ -5,7 +5,7 @@ import {
   NO_PERSON,
 } from "../customers/erasing/erase-sign-on-records.ts";
 import { listDigests } from "../customers/erasing/erased-digests.ts";
-import { thinOutTokens } from "../customers/tokens/thin-out-tokens.ts";
+import { thinOutTokens } from "../customers/tokens/revoke-tokens.ts";
 import { beginErasure, type Erasure, eraseSome, isInLog } from "../events/erase.ts";
 import { byOperator } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";

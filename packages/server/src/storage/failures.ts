@@ -52,6 +52,13 @@ export function isUniqueViolation(error: unknown): boolean {
   return errcode === 2067 || errcode === 1555 || code === "23505";
 }
 
+/** For `catch`: throws `refusal` in place of the error of a unique index. */
+export const ifTaken =
+  (refusal: (error: unknown) => Error) =>
+  (error: unknown): never => {
+    throw isUniqueViolation(error) ? refusal(error) : error;
+  };
+
 /** Thrown in a transaction that came second and can go on from the row of the first: `transact` tries it again. */
 export const cameSecond = (cause: unknown): Error =>
   // PostgreSQL: serialization_failure.
