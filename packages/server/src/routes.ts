@@ -54,6 +54,7 @@ import { testIntegration } from "./integrations/test-message.ts";
 import { endIdpSession } from "./logout/backchannel-logout.ts";
 import { createMember, deleteMember, updateMember } from "./members/administer.ts";
 import { eraseMember } from "./members/erase-member.ts";
+import { findMemberSignIn } from "./members/find-sign-in.ts";
 import { listMembers, showMember } from "./members/resource.ts";
 import { createProfile, deleteProfile, updateProfile } from "./profiles/administer.ts";
 import { approveDrift } from "./profiles/approve-drift.ts";
@@ -126,6 +127,7 @@ export const routes = (app: Deps): Route[] => [
   on(key.rotateApplicationKey, ({ caller, ids, body }) => rotateSecret(app, byCaller(caller), ids.id, body?.data.grace_seconds)),
   on(key.dryRunApplicationKey, ({ caller, ids, body }) => dryRun(app, caller.storeId, ids.id, body.data)),
 
+  on(member.findMemberSignIn,  ({ query }) => findMemberSignIn(app, query)),
   on(member.getMe,             ({ caller }) => describeCaller(app, caller)),
   on(member.listMembers,       ({ caller, query }) => listMembers(app, caller.storeId, toPage(query))),
   on(member.createMember,      ({ caller, body }) => createMember(app, byCaller(caller), body.data)),

@@ -58,6 +58,7 @@ export const operations: readonly Operation[] = [
   key.deleteApplicationKey,
   key.rotateApplicationKey,
   key.dryRunApplicationKey,
+  member.findMemberSignIn,
   member.getMe,
   member.listMembers,
   member.createMember,
