@@ -143,10 +143,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await button(page, "Sign in as a member").click();
       await button(page, /Mona/).first().click();
       await heading(page, "Shoppers can sign in.");
-      const [answer] = await Promise.all([
-        page.waitForRequest(/\/signed-in\?/),
-        page.goto(at("/keys")),
-      ]);
+      const [answer] = await Promise.all([page.waitForRequest(/\/signed-in\?/), page.goto(at("/keys"))]);
       await heading(page, "Keys");
       await page.goto(answer.url());
       await heading(page, "Shoppers can sign in.");
@@ -253,9 +250,9 @@ describe.skipIf(!hasChromium)("the console", () => {
       }, GONE);
       await page.goto(at("/keys"));
       await page.getByRole("alert").getByText("no sign-in for members of that store").waitFor();
-      expect(await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]))).not.toContain(
-        GONE,
-      );
+      expect(
+        await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }])),
+      ).not.toContain(GONE);
       await page.getByLabel("Store id").fill("my store");
       await button(page, "Continue").click();
       await page.getByText("neither a store’s id nor an address").waitFor();
