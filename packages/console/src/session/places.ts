@@ -85,7 +85,7 @@ export function openPlaces(tab: Keeper, device: Keeper, now: () => number = Date
 }
 
 /** `back` is the path of the screen to return to. `isSilent`: no person has pressed a button. */
-export type Leaving = { state: string; store: string; back: string; isSilent: boolean };
+type Leaving = { state: string; store: string; back: string; isSilent: boolean };
 
 /** Undefined if the text has another form. An error here would leave the page empty. */
 function readStore(storage: Keeper): string | undefined {

@@ -40,10 +40,10 @@ type Served = { headers: Record<string, string>; plain: Buffer<ArrayBuffer>; zip
 const compress = promisify(gzip);
 const resolve = (file: string) => new URL(import.meta.resolve(`@latchkey/console/dist/${file}`));
 
-type Found = { status: 200 | 404; served: Served };
+type FoundPage = { status: 200 | 404; served: Served };
 
 /** Finds what the service sends for a path. Undefined: the path of a file that is not in the build. */
-async function readFiles(): Promise<(path: string) => Found | undefined> {
+async function readFiles(): Promise<(path: string) => FoundPage | undefined> {
   const { screens, files }: Listing = JSON.parse(await readFile(resolve("console.json"), "utf8"));
   const paths = createPaths<Served>();
   let page: Served | undefined;

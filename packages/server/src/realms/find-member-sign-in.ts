@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import { findMembersRealm, type Realm, realmOf } from "../realms/realm.ts";
 import { atMost } from "../storage/at-most.ts";
 import type { Database, Storage } from "../storage/storage.ts";
+import { findMembersRealm, type Realm, realmOf } from "./realm.ts";
 
 type Query = { store?: string | undefined; redirect_uri?: string | undefined };
 
