@@ -9,7 +9,7 @@ export function Unfinished() {
   if (begun.length === 0) return null;
   return (
     <div className="stack-tight">
-      <strong>Continue</strong>
+      <strong>Started, not finished</strong>
       <ul className="plain stack-tight" aria-label="Not finished">
         {begun.map((provider) => (
           <li key={provider.id}>

@@ -48,7 +48,7 @@ export function Console() {
         <header>
           <Brand />
         </header>
-        <main>
+        <main className="alone-head">
           <NotHere />
         </main>
       </div>

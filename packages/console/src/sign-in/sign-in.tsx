@@ -35,18 +35,20 @@ export function SignIn({ refused }: { refused: unknown }) {
       <main>
         <div className="alone-head">
           <h1>Sign in to your store</h1>
-          {isEndedElsewhere && (
-            <p className="hint hint-warn" role="status">
-              You signed out in another tab, so this tab is signed out too. Sign in again to go on here.
-            </p>
-          )}
           <p className="screen-lead">
             Nothing that you type here is kept on this device: a reload forgets it.
           </p>
         </div>
-        <div className="two">
-          <WithMember back={back} given={given} error={error ?? (asks ? undefined : refused)} />
-          {!isSecond && <WithKey />}
+        <div className="stack">
+          {isEndedElsewhere && (
+            <p className="hint hint-warn" role="status">
+              You signed out in another tab, so this tab is signed out too. Sign in again to continue here.
+            </p>
+          )}
+          <div className="two">
+            <WithMember back={back} given={given} error={error ?? (asks ? undefined : refused)} />
+            {!isSecond && <WithKey />}
+          </div>
         </div>
       </main>
     </div>
