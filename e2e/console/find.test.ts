@@ -209,7 +209,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       "%s, which cannot hold an id, opens no screen",
       async (path) => {
         await go(c.page, "/keys", "Keys");
-        await go(c.page, path, "There is no such screen");
+        await go(c.page, path, "This page doesn’t exist");
       },
     );
   });

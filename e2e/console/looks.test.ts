@@ -163,7 +163,7 @@ describe.skipIf(!hasChromium)("the console", () => {
         await check(name);
       }
       for (const [name, { at, open }] of Object.entries(OPENED)) {
-        await go(page, "/nothing", "There is no such screen");
+        await go(page, "/nothing", "This page doesn’t exist");
         await go(page, screens[at] ?? "");
         await settle(page);
         await open(page);

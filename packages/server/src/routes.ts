@@ -63,6 +63,7 @@ import { redeemForClient } from "./realm-provider/redeem-for-client.ts";
 import { revokeAtRealm } from "./realm-provider/revoke-at-realm.ts";
 import { readUserinfo } from "./realm-provider/userinfo.ts";
 import { createRealm, deleteRealm, updateRealm } from "./realms/administer.ts";
+import { findMemberSignIn } from "./realms/find-member-sign-in.ts";
 import { listRealms, showRealm } from "./realms/resource.ts";
 import * as settings from "./realms/settings-resource.ts";
 import { updateSettings } from "./realms/update-settings.ts";
@@ -123,6 +124,7 @@ export const routes = (app: Deps): Route[] => [
   on(key.rotateApplicationKey, ({ caller, ids, body }) => rotateSecret(app, byCaller(caller), ids.id, body?.data.grace_seconds)),
   on(key.dryRunApplicationKey, ({ caller, ids, body }) => dryRun(app, caller.storeId, ids.id, body.data)),
 
+  on(member.findMemberSignIn,  ({ query }) => findMemberSignIn(app, query)),
   on(member.getMe,             ({ caller }) => describeCaller(app, caller)),
   on(member.listMembers,       ({ caller, query }) => listMembers(app, caller.storeId, toPage(query))),
   on(member.createMember,      ({ caller, body }) => createMember(app, byCaller(caller), body.data)),

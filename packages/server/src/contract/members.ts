@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
 import { answerOf, bodyOf, erasureOf, listOf, reading, resource } from "./resource.ts";
 import { ROLES } from "./roles.ts";
@@ -55,6 +56,44 @@ export const getMe = operation({
         })
         .meta({ id: "Me" }),
       links,
+    }),
+  },
+});
+
+export const findMemberSignIn = operation({
+  id: "findMemberSignIn",
+  tag: "Members",
+  method: "GET",
+  path: "/sign-on/members",
+  summary: "Where the members of a store sign in",
+  description:
+    "For the page on which a member begins. Without `store` it answers only if a single store of this service has a realm for members.",
+  access: "public",
+  query: z.strictObject({
+    store: id.optional().describe("The store's id"),
+    redirect_uri: z
+      .string()
+      .max(limits.redirectUriLength)
+      .optional()
+      .describe("Where the member wants to come back to"),
+  }),
+  success: {
+    status: 200,
+    description: "The store with its realm for members",
+    schema: z.strictObject({
+      data: z
+        .array(
+          z.strictObject({
+            type: z.literal("member-sign-in"),
+            store_id: id,
+            realm_id: id,
+            redirect_uri_registered: z.boolean().describe("Whether the realm has this redirect URI"),
+          }),
+        )
+        .max(1)
+        .describe(
+          "Empty: there is no such store, or it has no realm for members; or none was named, and several stores have one",
+        ),
     }),
   },
 });

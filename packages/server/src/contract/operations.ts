@@ -56,6 +56,7 @@ export const operations: readonly Operation[] = [
   key.deleteApplicationKey,
   key.rotateApplicationKey,
   key.dryRunApplicationKey,
+  member.findMemberSignIn,
   member.getMe,
   member.listMembers,
   member.createMember,

@@ -222,13 +222,12 @@ function whatStays(databaseUrl: string): string {
 function banner(
   { publicUrl, databaseUrl }: Config,
   credentials: PracticeCredentials,
-  { shopUrl, knobsUrl, hooksUrl, members, membersRealmId }: Demo,
+  { shopUrl, knobsUrl, hooksUrl, members }: Demo,
   withConsole: boolean,
 ): string {
   const people = members.map(({ name, role }) => `${name} (${role})`).join(" or ");
-  const place = `store=${credentials.storeId}&realm=${membersRealmId}`;
   const consoleLines = withConsole
-    ? `\n    console        ${publicUrl}/console/sign-in?${place}\n                   (sign in as ${people}, or with the credentials below)`
+    ? `\n    console        ${publicUrl}/console/\n                   (sign in as ${people}, or with the credentials below)`
     : "";
   return `
   Latchkey runs. Open the shop and sign in:
