@@ -110,7 +110,7 @@ describe.skipIf(!hasChromium)("the console", () => {
         await button(page, "Test sign-on").click();
         const second = await opened;
         await button(second, /Ada/).first().click();
-        await second.getByRole("heading", { name: /The test/ }).waitFor();
+        await second.getByRole("heading", { name: /Test (passed|failed)/ }).waitFor();
         await second.close();
         await page.getByText("Test came through").waitFor();
       },

@@ -123,7 +123,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await button(c.page, act).click();
       const second = await opened;
       await button(second, who).first().click();
-      await second.getByRole("heading", { name: /The test/ }).waitFor();
+      await second.getByRole("heading", { name: /Test (passed|failed)/ }).waitFor();
       expect(await second.evaluate(() => window.opener)).toBeNull();
       await second.close();
     }
