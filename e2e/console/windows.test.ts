@@ -16,6 +16,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await button(page, "Create a key").click();
       await page.getByLabel("Name of the program").fill("Warehouse");
       await page.getByLabel("Reserved requests a second").fill("7");
+      await page.getByRole("radio", { name: /^A program that administers/ }).check();
       await button(page, "Create the key").click();
       const made = page.getByRole("dialog", { name: "The key of Warehouse" });
       await made.waitFor();
