@@ -92,6 +92,9 @@ describe.skipIf(!hasChromium)("the console", () => {
     invite: { at: "members", open: (page) => button(page, "Invite somebody").click() },
     "remove-member": { at: "members", open: (page) => button(page, "Remove Tilda").click() },
     move: { at: "provider", open: (page) => button(page, "Change address and client").click() },
+    disable: { at: "provider", open: (page) => button(page, "Disable").click() },
+    "rotate-key": { at: "key", open: (page) => button(page, /^Rotate secret/).click() },
+    "edit-integration": { at: "integration", open: (page) => button(page, "Edit").click() },
     "create-integration": {
       at: "integrations",
       open: (page) => button(page, "Add an integration").click(),

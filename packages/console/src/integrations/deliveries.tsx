@@ -1,16 +1,16 @@
-import type { DeliveryAttempt, Integration, IntegrationDelivery } from "@latchkey/sdk/admin";
+import type { Integration, IntegrationDelivery } from "@latchkey/sdk/admin";
 import { useQueryClient } from "@tanstack/react-query";
 import { useAct } from "../parts/forms/use-act.ts";
 import { Empty } from "../parts/lists/empty.tsx";
 import { Listing } from "../parts/lists/items.tsx";
 import { useListed } from "../parts/lists/listed.ts";
 import { Instant } from "../parts/text/instant.tsx";
-import { duration } from "../parts/text/instants.ts";
 import { say } from "../parts/text/notices.tsx";
 import { Pill, type Tone } from "../parts/text/pill.tsx";
 import { Problem } from "../parts/text/problem.tsx";
 import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
+import { Attempt } from "./attempt.tsx";
 import { whyNoMore } from "./delivery-words.ts";
 
 const STATUS: Record<IntegrationDelivery["status"], { tone: Tone; word: string }> = {
@@ -98,19 +98,5 @@ function Delivery({ integrationId, isEnabled, delivery }: DeliveryProps) {
         )}
       </div>
     </details>
-  );
-}
-
-export function Attempt({ attempt }: { attempt: DeliveryAttempt }) {
-  const { at, status, reason, milliseconds, answer } = attempt;
-  return (
-    <div className="hint">
-      <p>
-        {status === null ? "No answer" : `Answered ${status}`}
-        {reason && reason !== "status" && ` (${reason.replaceAll("_", " ")})`} after {duration(milliseconds)},{" "}
-        <Instant at={at} isExact />
-      </p>
-      {answer && <pre className="answer">{answer}</pre>}
-    </div>
   );
 }
