@@ -108,6 +108,10 @@ export async function newPage(
 
 export const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name });
 
+/** A button of the open dialog: the screen below may have a button whose text begins the same. */
+export const inDialog = (page: Page, name: string) =>
+  page.getByRole("dialog").getByRole("button", { name, exact: true });
+
 export const heading = (page: Page, name: string | RegExp) =>
   page.getByRole("heading", { name }).first().waitFor();
 
