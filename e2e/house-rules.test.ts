@@ -128,7 +128,7 @@ const ROOMS: Record<string, string[]> = {
   traces: ["lib", "contract", "rate-limit"],
   observe: [...BASE, "counters", "workers", ...SLICES],
   deps: [...BASE, "counters", "observe", "readiness", "workers", ...SLICES],
-  tidy: ["lib", "storage", "http", ...SLICES],
+  tidy: ["deps", "lib", "storage", "http", ...SLICES],
   routes: ["deps", "contract", "http", ...SLICES],
   app: ["lib", "access", "deps", "observe", "tidy", "http", "readiness", "routes"],
   sealed: ["lib", "storage", "signing-keys", "profiles", "customers", "integrations"],

@@ -10,7 +10,6 @@ import type { Operation } from "../packages/server/src/contract/operation.ts";
 import * as realms from "../packages/server/src/contract/realms.ts";
 import * as signOns from "../packages/server/src/contract/sign-ons.ts";
 import * as store from "../packages/server/src/contract/store.ts";
-import * as testing from "../packages/server/src/contract/test-sign-on.ts";
 import { answerOf, bodyOf, only, queryOf, shapeAt, without } from "./contract-types.ts";
 import { type Declaration, declare } from "./write-types.ts";
 
@@ -72,7 +71,7 @@ const declarations = (): Declaration[] => [
     type: without(bodyOf(profiles.approveDrift), ["digest"]),
   },
   answer("ProfileReport", profiles.checkProfile),
-  answer("TestSignOn", testing.testSignOn),
+  answer("TestSignOn", profiles.testSignOn),
 
   answer("Customer", customers.getCustomer),
   {

@@ -2,7 +2,17 @@ import { DatabaseSync } from "node:sqlite";
 import { beforeAll, describe, expect, test } from "vitest";
 import { until } from "../../packages/server/test/support/until.ts";
 import { hasChromium } from "../support/chromium.ts";
-import { button, consolePlace, copied, go, heading, newPage, shopAs, signInWithKey } from "./place.ts";
+import {
+  button,
+  consolePlace,
+  copied,
+  go,
+  heading,
+  inDialog,
+  newPage,
+  shopAs,
+  signInWithKey,
+} from "./place.ts";
 
 /** Looking up a caller: Home, Find, records of sign-ons, Failures, and the customer. */
 
@@ -170,7 +180,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       }
       await button(page, "Delete Till in Leeds").click();
       await page.getByRole("dialog").getByRole("textbox").fill("Till in Leeds");
-      await button(page, "Delete the key").click();
+      await inDialog(page, "Delete key").click();
       await heading(page, "Keys");
       await page.getByText("Till in Leeds is deleted.").waitFor();
       expect(await page.getByRole("link", { name: "Till in Leeds" }).count()).toBe(0);
@@ -209,7 +219,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       "%s, which cannot hold an id, opens no screen",
       async (path) => {
         await go(c.page, "/keys", "Keys");
-        await go(c.page, path, "There is no such screen");
+        await go(c.page, path, "This page doesn’t exist");
       },
     );
   });
@@ -319,6 +329,8 @@ describe.skipIf(!hasChromium)("the console", () => {
       const known = page.getByRole("region", { name: "Known to providers as" });
       expect(await known.getByRole("listitem").innerText()).toMatch(/Practice sign-in[\s\S]*ada at http/);
       await button(page, "End all sessions").click();
+      await page.getByRole("dialog").getByText("1 session of this customer now.").waitFor();
+      await inDialog(page, "End all sessions").click();
       await heading(page, "Nowhere");
       const { data: gone } = await c.admin.customers.create({
         name: "Grace Gone",

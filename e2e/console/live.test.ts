@@ -2,7 +2,17 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { until } from "../../packages/server/test/support/until.ts";
 import { hasChromium } from "../support/chromium.ts";
-import { button, consolePlace, go, heading, keyWithRole, newPage, onChange, signInWithKey } from "./place.ts";
+import {
+  button,
+  consolePlace,
+  go,
+  heading,
+  inDialog,
+  keyWithRole,
+  newPage,
+  onChange,
+  signInWithKey,
+} from "./place.ts";
 
 /** Screens follow what happens elsewhere: the log of events, deliveries, live figures, and what another administrator changes. */
 
@@ -127,9 +137,9 @@ describe.skipIf(!hasChromium)("the console", () => {
       const { page } = c;
       await go(page, "/integrations", "Integrations");
       await button(page, "Add an integration").click();
-      await page.getByLabel("Name").fill("Newsletter");
-      await page.getByLabel("Address").fill(`${c.receiver.url}/events`);
-      await page.getByRole("checkbox", { name: /Keys and limit/ }).check();
+      await page.getByRole("textbox", { name: "Name" }).fill("Newsletter");
+      await page.getByRole("textbox", { name: "Address" }).fill(`${c.receiver.url}/events`);
+      await page.getByRole("checkbox", { name: /store\.\*/ }).check();
       await button(page, "Add the integration").click();
       await page.getByText(/^whsec_/).waitFor();
       await button(page, "I have copied it").click();
@@ -145,6 +155,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await row.getByText("out of paper").first().waitFor();
       await row.getByText(/^Next attempt/).waitFor();
       await button(page, "Disable").click();
+      await inDialog(page, "Disable integration").click();
       await row.getByText("Waits until the integration is enabled.").waitFor();
       expect(await row.getByText(/^Next attempt/).count()).toBe(0);
       await button(page, "Enable").click();
@@ -157,7 +168,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await c.admin.store.update({ name: "Practice store" });
       await button(page, "Delete").click();
       await page.getByRole("dialog").getByRole("textbox").fill("Newsletter");
-      await button(page, "Delete the integration").click();
+      await inDialog(page, "Delete integration").click();
       await page.getByText("Newsletter is deleted.").waitFor();
       await heading(page, "Integrations");
     });
@@ -207,7 +218,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await button(page, "Change role of Two hands").click();
       await c.admin.applicationKeys.update(key.id, { name: key.name, role: "support" });
       await until(() => page.getByRole("radio", { name: /^Support/ }).isChecked());
-      expect(await button(page, "Change the role").isDisabled()).toBe(true);
+      expect(await inDialog(page, "Change role").isDisabled()).toBe(true);
       await page.keyboard.press("Escape");
       await c.admin.applicationKeys.delete(key.id);
     });

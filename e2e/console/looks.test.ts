@@ -92,6 +92,9 @@ describe.skipIf(!hasChromium)("the console", () => {
     invite: { at: "members", open: (page) => button(page, "Invite somebody").click() },
     "remove-member": { at: "members", open: (page) => button(page, "Remove Tilda").click() },
     move: { at: "provider", open: (page) => button(page, "Change address and client").click() },
+    disable: { at: "provider", open: (page) => button(page, "Disable").click() },
+    "rotate-key": { at: "key", open: (page) => button(page, /^Rotate secret/).click() },
+    "edit-integration": { at: "integration", open: (page) => button(page, "Edit").click() },
     "create-integration": {
       at: "integrations",
       open: (page) => button(page, "Add an integration").click(),
@@ -110,7 +113,7 @@ describe.skipIf(!hasChromium)("the console", () => {
         await button(page, "Test sign-on").click();
         const second = await opened;
         await button(second, /Ada/).first().click();
-        await second.getByRole("heading", { name: /The test/ }).waitFor();
+        await second.getByRole("heading", { name: /Test (passed|failed)/ }).waitFor();
         await second.close();
         await page.getByText("Test came through").waitFor();
       },
@@ -163,7 +166,7 @@ describe.skipIf(!hasChromium)("the console", () => {
         await check(name);
       }
       for (const [name, { at, open }] of Object.entries(OPENED)) {
-        await go(page, "/nothing", "There is no such screen");
+        await go(page, "/nothing", "This page doesn’t exist");
         await go(page, screens[at] ?? "");
         await settle(page);
         await open(page);

@@ -16,7 +16,7 @@ type ConsolePlace = {
   url: string;
   shop: string;
   idp: string;
-  /** The sign-in address of members. */
+  /** The sign-in address of members that names the store, as the screen Members shows it. */
   members: string;
   key: Key;
   admin: Admin;
@@ -68,13 +68,13 @@ export function consolePlace({ allow, shoppers = [] }: Options = {}): ConsolePla
       url: place.url,
       shop: found(/shop\s+(http\S+)/),
       idp: new URL(found(/practice IdP\s+(http\S+)/)).origin,
-      members: found(/console\s+(http\S+)/),
       key,
       admin: createAdmin({ baseUrl: place.url, ...key }),
       browser,
       database: place.env.LATCHKEY_DATABASE_URL?.slice("sqlite:".length),
       receiver: { url, answer },
     });
+    c.members = await membersAddress(c);
     for (const who of shoppers) await shopAs(c, who);
     c.page = await newPage(c, { permissions: ["clipboard-read", "clipboard-write"] });
     await signInWithKey(c, c.page);
@@ -83,6 +83,12 @@ export function consolePlace({ allow, shoppers = [] }: Options = {}): ConsolePla
   afterEach(() => expect(c.complaints.splice(0)).toEqual([]));
   afterAll(() => close());
   return c;
+}
+
+async function membersAddress({ url, admin }: ConsolePlace): Promise<string> {
+  const [{ data: me }, { data: realms }] = await Promise.all([admin.me(), admin.realms.list()]);
+  const realm = realms.find(({ purpose }) => purpose === "members")?.id ?? "";
+  return `${url}/console/sign-in?${new URLSearchParams({ store: me.store.id, realm })}`;
 }
 
 export async function newPage(
@@ -101,6 +107,10 @@ export async function newPage(
 }
 
 export const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name });
+
+/** A button of the open dialog: the screen below may have a button whose text begins the same. */
+export const inDialog = (page: Page, name: string) =>
+  page.getByRole("dialog").getByRole("button", { name, exact: true });
 
 export const heading = (page: Page, name: string | RegExp) =>
   page.getByRole("heading", { name }).first().waitFor();

@@ -2,7 +2,16 @@ import { createStorefront } from "@latchkey/sdk";
 import { describe, expect, test } from "vitest";
 import { until } from "../../packages/server/test/support/until.ts";
 import { hasChromium } from "../support/chromium.ts";
-import { button, consolePlace, go, heading, newPage, openProvider, signInWithKey } from "./place.ts";
+import {
+  button,
+  consolePlace,
+  go,
+  heading,
+  inDialog,
+  newPage,
+  openProvider,
+  signInWithKey,
+} from "./place.ts";
 
 /** How screens open: where the focus is, how far the page is scrolled, and what happens when a file or the network fails. */
 
@@ -67,13 +76,19 @@ describe.skipIf(!hasChromium)("the console", () => {
 
     test("a pressed button has the focus again afterwards; when the button is gone, the next control has it", async () => {
       const { page } = c;
+      const inFocus = () => page.evaluate(() => document.activeElement?.textContent ?? "");
       const press = async (name: string | RegExp, next: string | RegExp) => {
         await button(page, name).first().press("Enter");
-        const inFocus = () => page.evaluate(() => document.activeElement?.textContent ?? "");
         await until(async () => (await inFocus()).match(next) !== null);
       };
       await openProvider(c);
-      await press("Disable", /^Enable$/);
+      await button(page, "Disable").press("Enter");
+      await inDialog(page, "Disable provider").waitFor();
+      const pressInDialog = async (name: string, next: RegExp) => {
+        await inDialog(page, name).press("Enter");
+        await until(async () => (await inFocus()).match(next) !== null);
+      };
+      await pressInDialog("Disable provider", /^Enable$/);
       await press("Enable", /^Disable$/);
       await press("Examine now", /^Examine again$/);
       await go(page, "/settings", "Settings");
@@ -88,7 +103,8 @@ describe.skipIf(!hasChromium)("the console", () => {
       const shop = createStorefront({ baseUrl: c.url, clientId: c.key.clientId });
       await shop.signIn({ email, password: "a long enough secret" });
       await go(page, `/customers/${erin.id}`, "Erin");
-      await press("End this session", /^Signed in now$/);
+      await button(page, "End this session").press("Enter");
+      await pressInDialog("End session", /^Signed in now$/);
       for (let at = 0; at < 60; at++) await c.admin.applicationKeys.create({ name: `Many ${at}` });
       await go(page, "/keys", "Keys");
       await button(page, "Show more").waitFor();

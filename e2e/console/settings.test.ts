@@ -8,6 +8,7 @@ import {
   copied,
   go,
   heading,
+  inDialog,
   keyWithRole,
   newPage,
   onChange,
@@ -53,10 +54,11 @@ describe.skipIf(!hasChromium)("the console", () => {
       await until(async () => (await read()).home_url === "https://shop.example/");
       expect((await read()).accent_color).toBe("#0b5f52");
       // The policy depends on who has verified the address, not on who has it.
-      await page.getByText("Where the provider has not verified it, they are refused.").waitFor();
-      await page.getByText("An address that nobody has proven keeps nobody out.").waitFor();
-      await page.getByText("The second one is refused").click();
+      await page.getByText("If the provider has not verified it, the sign-on is refused.").waitFor();
+      await page.getByText("An address that nobody has verified refuses nobody.").waitFor();
+      await page.getByText("Refuse the new sign-on").click();
       await button(page, "Save the policy").click();
+      await inDialog(page, "Change rule").click();
       await until(async () => (await read()).duplicate_email_policy === "disallowed");
       await page.getByText("The customer stays as they are").click();
       await button(page, "Save what follows").click();
@@ -100,7 +102,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await realmCard.getByRole("button", { name: "Add a redirect URI" }).click();
       const added = realmCard.getByRole("textbox", { name: /^Redirect URI/ }).last();
       await added.fill("https://shop.example/mine");
-      await page.getByText("The second one is refused").click();
+      await page.getByText("Refuse the new sign-on").click();
       await page.getByLabel("Limit, requests a second").fill("12");
       await c.admin.realms.update(realm_id, {
         redirect_uris: [...before.redirect_uris, "https://shop.example/theirs"],
@@ -108,10 +110,10 @@ describe.skipIf(!hasChromium)("the console", () => {
       });
       await c.admin.store.update({ rate_limit: 99 });
       await note.getByText(/shop\.example\/theirs/).waitFor();
-      await note.getByText("They are two customers").waitFor();
+      await note.getByText("Keep separate").waitFor();
       await note.getByText("99", { exact: true }).waitFor();
       expect(await added.inputValue()).toBe("https://shop.example/mine");
-      expect(await page.getByRole("radio", { name: /The second one is refused/ }).isChecked()).toBe(true);
+      expect(await page.getByRole("radio", { name: /Refuse the new sign-on/ }).isChecked()).toBe(true);
       expect(await page.getByLabel("Limit, requests a second").inputValue()).toBe("12");
       for (let left = 3; left > 0; left--) await button(page, "Show theirs").first().click();
       expect(await added.inputValue()).toBe("https://shop.example/theirs");
@@ -185,13 +187,15 @@ describe.skipIf(!hasChromium)("the console", () => {
       expect((await read()).home_url).toBe("https://shop.example/elsewhere");
       await refused.waitFor({ state: "detached" });
       await page.unrouteAll({ behavior: "wait" });
-      await page.getByText("The second one is refused").click();
+      await page.getByText("Refuse the new sign-on").click();
       await meanwhile({ duplicate_email_policy: "allowed" });
       await button(page, "Save the policy").click();
-      await refused.waitFor();
+      await inDialog(page, "Change rule").click();
+      await page.getByRole("dialog").getByText("The realm was changed since it was read.").waitFor();
+      await inDialog(page, "Cancel").click();
       expect((await read()).duplicate_email_policy).toBe("allowed");
       await page.unrouteAll({ behavior: "wait" });
-      await note.getByText("They are two customers").waitFor();
+      await note.getByText("Keep separate").waitFor();
       await button(page, "Show theirs").click();
       await c.admin.realms.update(realm_id, { accent_color, duplicate_email_policy, home_url });
       await page.context().close();
@@ -215,6 +219,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await page.getByText("The realm was changed since it was read.").waitFor();
       await page.getByText(/^Somebody else has saved this meanwhile/).waitFor();
       await save.click();
+      await inDialog(page, "Remove redirect URI").click();
       await page.getByText("The redirect URIs are saved.").waitFor();
       const { redirect_uris } = (await c.admin.realms.get(realm_id)).data;
       expect(redirect_uris).toEqual([...before, "https://shop.example/mine"]);
@@ -239,17 +244,17 @@ describe.skipIf(!hasChromium)("the console", () => {
       await row.getByText("Invited").waitFor();
       await row.getByText("viewer").waitFor();
       await row.getByRole("button", { name: "Change role of Tilda" }).click();
-      const change = page.getByRole("dialog", { name: "The role of Tilda" });
-      expect(await change.getByRole("button", { name: "Change the role" }).isDisabled()).toBe(true);
+      const change = page.getByRole("dialog", { name: "Change the role of Tilda?" });
+      expect(await change.getByRole("button", { name: "Change role" }).isDisabled()).toBe(true);
       await change.getByRole("radio", { name: /Support/ }).check();
-      await change.getByRole("button", { name: "Change the role" }).click();
+      await change.getByRole("button", { name: "Change role" }).click();
       await row.getByText("support").waitFor();
       await row.getByRole("button", { name: "Remove Tilda" }).click();
       const remove = page.getByRole("dialog", { name: "Remove Tilda?" });
       await remove.getByRole("textbox").fill("tilda");
-      expect(await remove.getByRole("button", { name: "Remove the member" }).isDisabled()).toBe(true);
+      expect(await remove.getByRole("button", { name: "Remove member" }).isDisabled()).toBe(true);
       await remove.getByRole("textbox").fill("tilda@shop.example");
-      await remove.getByRole("button", { name: "Remove the member" }).click();
+      await remove.getByRole("button", { name: "Remove member" }).click();
       await row.waitFor({ state: "detached" });
     });
 
@@ -260,7 +265,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await button(page, "Remove Mona").click();
       const remove = page.getByRole("dialog", { name: "Remove Mona?" });
       await remove.getByRole("textbox").fill("mona@shop.example");
-      await remove.getByRole("button", { name: "Remove the member" }).click();
+      await remove.getByRole("button", { name: "Remove member" }).click();
       const problem = remove.getByRole("alert");
       await problem.getByText("last_administrator").waitFor();
       expect(await problem.innerText()).toMatch(/Request [0-9a-f-]{36}/);
@@ -330,6 +335,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       const [, , [customer] = [""]] = await FOR_SUPPORT();
       await go(page, customer, "Ada");
       await button(page, "End all sessions").click();
+      await inDialog(page, "End all sessions").click();
       await heading(page, "Nowhere");
       const told = async () => (await c.admin.events.list({ types: ["customer_token.revoked"] })).data;
       await until(async () => (await told()).length > 0);

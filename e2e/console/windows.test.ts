@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { until } from "../../packages/server/test/support/until.ts";
 import { hasChromium } from "../support/chromium.ts";
-import { button, consolePlace, copied, go, heading, onChange, openProvider } from "./place.ts";
+import { button, consolePlace, copied, go, heading, inDialog, onChange, openProvider } from "./place.ts";
 
 /** Dialogs: a secret that is shown once is never lost, and a dialog gives the focus back. */
 
@@ -16,6 +16,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await button(page, "Create a key").click();
       await page.getByLabel("Name of the program").fill("Warehouse");
       await page.getByLabel("Reserved requests a second").fill("7");
+      await page.getByRole("radio", { name: /^A program that administers/ }).check();
       await button(page, "Create the key").click();
       const made = page.getByRole("dialog", { name: "The key of Warehouse" });
       await made.waitFor();
@@ -29,15 +30,15 @@ describe.skipIf(!hasChromium)("the console", () => {
       await page.getByText("administrator · 7 a second reserved").waitFor();
       await button(page, "Change role of Warehouse").click();
       await page.getByRole("radio", { name: /^Viewer/ }).check();
-      await button(page, "Change the role").click();
+      await inDialog(page, "Change role").click();
       await page.getByText("viewer · 7 a second reserved").waitFor();
       await button(page, "Rotate secret of Warehouse").click();
-      await button(page, "Make a new secret").click();
+      await inDialog(page, "Rotate secret").click();
       await button(page, "I have copied it").click();
       await page.getByText(/An older secret ends in (1 day|2\d hours); last used/).waitFor();
       await button(page, "Delete Warehouse").click();
       await page.getByRole("dialog").getByRole("textbox").fill("Warehouse");
-      await button(page, "Delete the key").click();
+      await inDialog(page, "Delete key").click();
       await page.getByText("Warehouse is deleted.").waitFor();
       const names = async () => (await c.admin.applicationKeys.list()).data.map(({ name }) => name);
       await until(async () => !(await names()).includes("Warehouse"));
@@ -57,7 +58,7 @@ describe.skipIf(!hasChromium)("the console", () => {
           }
           await route.continue();
         });
-        await button(page, act).click();
+        await inDialog(page, act).click();
         await asked.promise;
         await page.keyboard.press("Escape");
         await page.mouse.click(2, 2);
@@ -72,12 +73,12 @@ describe.skipIf(!hasChromium)("the console", () => {
       await page.getByLabel("Name of the program").fill("Patience");
       await secretComes("Create the key", /\/v2\/application-keys$/);
       await button(page, "Rotate secret of Patience").click();
-      await secretComes("Make a new secret", /\/v2\/application-keys\/[^/]+\/rotate$/);
+      await secretComes("Rotate secret", /\/v2\/application-keys\/[^/]+\/rotate$/);
       await go(page, "/integrations", "Integrations");
       await button(page, "Add an integration").click();
-      await page.getByLabel("Name").fill("Patience");
-      await page.getByLabel("Address").fill(c.receiver.url);
-      await page.getByRole("checkbox", { name: /Keys and limit/ }).check();
+      await page.getByRole("textbox", { name: "Name" }).fill("Patience");
+      await page.getByRole("textbox", { name: "Address" }).fill(c.receiver.url);
+      await page.getByRole("checkbox", { name: /application_key\.\*/ }).check();
       await secretComes("Add the integration", /\/v2\/integrations$/);
     });
 
@@ -98,7 +99,7 @@ describe.skipIf(!hasChromium)("the console", () => {
           await held.promise;
           await route.continue();
         });
-        await button(page, act).click();
+        await inDialog(page, act).click();
         await asked.promise;
         await page.goBack();
         await heading(page, "Providers");
@@ -113,11 +114,12 @@ describe.skipIf(!hasChromium)("the console", () => {
       };
       await go(page, "/providers", "Providers");
       await go(page, `/integrations/${integration.id}`, "Wayfarer");
-      await leaves("Rotate the signing secret", /\/v2\/integrations\/[^/]+\/rotate$/, "Wayfarer");
+      await button(page, "Rotate the signing secret").click();
+      await leaves("Rotate secret", /\/v2\/integrations\/[^/]+\/rotate$/, "Wayfarer");
       await go(page, "/providers", "Providers");
       await go(page, `/keys/${key.id}`, "Wanderer");
       await button(page, "Rotate secret of Wanderer").click();
-      await leaves("Make a new secret", /\/v2\/application-keys\/[^/]+\/rotate$/, "Wanderer");
+      await leaves("Rotate secret", /\/v2\/application-keys\/[^/]+\/rotate$/, "Wanderer");
     });
 
     test("gives the focus back to the button that opened it", async () => {
@@ -135,13 +137,13 @@ describe.skipIf(!hasChromium)("the console", () => {
       await button(page, "Create the key").click();
       await close("Create a key");
       await button(page, "Rotate secret of Counter").click();
-      await button(page, "Make a new secret").click();
+      await inDialog(page, "Rotate secret").click();
       await close("Rotate secret of Counter");
       await go(page, "/integrations", "Integrations");
       await button(page, "Add an integration").click();
-      await page.getByLabel("Name").fill("Loudspeaker");
-      await page.getByLabel("Address").fill(c.receiver.url);
-      await page.getByRole("checkbox", { name: /Keys and limit/ }).check();
+      await page.getByRole("textbox", { name: "Name" }).fill("Loudspeaker");
+      await page.getByRole("textbox", { name: "Address" }).fill(c.receiver.url);
+      await page.getByRole("checkbox", { name: /application_key\.\*/ }).check();
       await button(page, "Add the integration").click();
       await close("Add an integration");
       await page.getByRole("link", { name: /Loudspeaker/ }).click();
@@ -156,6 +158,7 @@ describe.skipIf(!hasChromium)("the console", () => {
         await route.continue();
       });
       await button(page, "Rotate the signing secret").click();
+      await inDialog(page, "Rotate secret").click();
       await close("Rotate the signing secret");
       goOn();
       await page.unrouteAll({ behavior: "wait" });
@@ -192,10 +195,10 @@ describe.skipIf(!hasChromium)("the console", () => {
       await go(page, `/keys/${key.id}`, "Endurance");
       await button(page, "Delete Endurance").click();
       await page.getByRole("dialog").getByRole("textbox").fill("Endurance");
-      await fails("Delete the key", /\/v2\/application-keys\/[^/]+$/);
+      await fails("Delete key", /\/v2\/application-keys\/[^/]+$/);
       await button(page, "Change role of Endurance").click();
       await page.getByRole("radio", { name: /^Viewer/ }).check();
-      await fails("Change the role", /\/v2\/application-keys\/[^/]+$/);
+      await fails("Change role", /\/v2\/application-keys\/[^/]+$/);
       await go(page, "/members", "Members");
       await button(page, "Invite somebody").click();
       await page.getByLabel("E-mail").fill("haste@shop.example");
@@ -203,10 +206,10 @@ describe.skipIf(!hasChromium)("the console", () => {
       await openProvider(c);
       await button(page, "Change the client secret").click();
       await page.getByLabel("New client secret").fill("a new secret");
-      await fails("Keep the new secret", /\/oidc-profiles\/[^/]+$/);
+      await fails("Replace secret", /\/oidc-profiles\/[^/]+$/);
       await button(page, "Change address and client").click();
       await page.getByLabel("Client secret", { exact: true }).fill("a new secret");
-      await fails("Change it", /\/oidc-profiles\/[^/]+$/);
+      await fails("Move provider", /\/oidc-profiles\/[^/]+$/);
       await c.admin.applicationKeys.delete(key.id);
     });
 
@@ -254,14 +257,14 @@ describe.skipIf(!hasChromium)("the console", () => {
       await go(page, "/keys", "Keys");
       await button(page, /Delete\s+Till\s+2/).click();
       await page.getByRole("dialog").getByRole("textbox").fill("Till 2");
-      await button(page, "Delete the key").click();
+      await inDialog(page, "Delete key").click();
       await page.getByText(/Till\s+2\s+is deleted\./).waitFor();
       await openProvider(c);
       await button(page, "Change the client secret").click();
       await page.getByLabel("New client secret").fill(" a new secret ");
       const sent = page.waitForRequest((request) => request.method() === "PUT");
       await onChange(page, /\/oidc-profiles\//, (route) => route.abort());
-      await button(page, "Keep the new secret").click();
+      await inDialog(page, "Replace secret").click();
       expect((await sent).postDataJSON().data.client_secret_next).toBe("a new secret");
       await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
     });

@@ -38,7 +38,7 @@ async function startDev(publicUrl: string) {
 test("latchkey dev › starts with an https address on localhost, and its pages link to the practice shop", async () => {
   const publicUrl = `https://localhost:${await freePort()}`;
   const { realm, profile, shop } = await startDev(publicUrl);
-  expect(running.logLines().join("\n")).toContain(`console        ${publicUrl}/console/sign-in`);
+  expect(running.logLines().join("\n")).toContain(`console        ${publicUrl}/console/\n`);
   expect(profile?.links["authorization-endpoint"]).toMatch(`${publicUrl}/sign-on/`);
   expect(realm).toMatchObject({ redirect_uris: [`${shop}/signed-in`], home_url: `${shop}/` });
   const authorize = new URL(profile?.links["authorization-endpoint"] ?? "");

@@ -1,6 +1,6 @@
 /**
  * Every screen and its path. The build writes the list for the service, which answers these paths with the
- * page. Other paths below /console/ that are not files are 404.
+ * page. For other paths below /console/ that are not files it sends the page with status 404.
  */
 export const SCREENS = {
   home: "/",
@@ -23,3 +23,12 @@ export const SCREENS = {
   settings: "/settings",
   members: "/members",
 } as const;
+
+/** The form of ids that the SDK accepts. */
+const ID = "[\\w-]+";
+
+const patterns = Object.values(SCREENS).map(
+  (path) => new RegExp(`^${path.replaceAll(/:\w+/g, ID).replace(/\/$/, "")}/?$`),
+);
+
+export const isScreen = (path: string): boolean => patterns.some((pattern) => pattern.test(path));

@@ -12,7 +12,6 @@ export type Demo = {
   hooksUrl: string;
   /** The members who can sign in at the console through the practice provider. */
   members: readonly { name: string; email: string; role: string }[];
-  membersRealmId: string;
   close(): Promise<void>;
 };
 
@@ -70,8 +69,6 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     idp.setClient({ ...MEMBERS_CLIENT, redirectUris: [membersProfile.links["callback-endpoint"]] });
     return {
       members: MEMBERS,
-      // …/v2/authentication-realms/{realm}/oidc-profiles/{id}
-      membersRealmId: membersProfile.links.self.split("/").at(-3) ?? "",
       shopUrl: shop.origin,
       idpUrl: idp.origin,
       knobsUrl,

@@ -5,6 +5,7 @@ import {
   beginMemberSignOn,
   completeMemberSignOn,
   createAdmin,
+  findMemberSignIn,
   redeemMemberCode,
   revokeMemberToken,
 } from "../src/admin/index.ts";
@@ -51,6 +52,18 @@ test("a member redeems their code and administers with the token; a refused toke
   shop.f.latchkey.clock.advance(3_600_000);
   expect((await admin.me()).data.id).toBe(id);
   expect(asked).toEqual([undefined, undefined, undefined, first.accessToken]);
+});
+
+test("findMemberSignIn finds the realm for members, of a store or of the only one, and throws an error of the service", async () => {
+  const shop = await openShop();
+  const { realmId } = await createMembersSide(shop.f);
+  const options = { baseUrl: PUBLIC_URL, fetch: shop.fetch };
+  const storeId = shop.f.store.store.id;
+  const found = { storeId, realmId, isRedirectUriRegistered: true };
+  expect(await findMemberSignIn(options, { storeId, redirectUri: CONSOLE })).toEqual(found);
+  expect(await findMemberSignIn(options, {})).toEqual({ ...found, isRedirectUriRegistered: false });
+  expect(await findMemberSignIn(options, { storeId: realmId })).toBeUndefined();
+  expect((await errorOf(findMemberSignIn(options, { storeId: "shop" }))).code).toBe("parameter_invalid");
 });
 
 test("revokeMemberToken revokes the token, and throws an error of the service", async () => {

@@ -14,7 +14,6 @@ import type { problemBody } from "../../server/src/contract/shapes.ts";
 import type { SignOnError } from "../../server/src/contract/sign-on-reasons.ts";
 import type * as signOns from "../../server/src/contract/sign-ons.ts";
 import type * as store from "../../server/src/contract/store.ts";
-import type * as testing from "../../server/src/contract/test-sign-on.ts";
 import type { EventType } from "../../server/src/events/event.ts";
 import type { Admin } from "../src/admin/index.ts";
 import type * as sdk from "../src/index.ts";
@@ -124,7 +123,7 @@ export type AdminAnswers = [
   Holds<Equal<Given<AdminProfiles["get"]>, Output<typeof profiles.getProfile>>>,
   Holds<Equal<Given<AdminProfiles["update"]>, Output<typeof profiles.updateProfile>>>,
   Holds<Equal<Given<AdminProfiles["check"]>, Output<typeof profiles.checkProfile>>>,
-  Holds<Equal<Given<AdminProfiles["testSignOn"]>, Output<typeof testing.testSignOn>>>,
+  Holds<Equal<Given<AdminProfiles["testSignOn"]>, Output<typeof profiles.testSignOn>>>,
   Holds<Equal<Given<AdminProfiles["approveDrift"]>, Output<typeof profiles.approveDrift>>>,
   Holds<Equal<Listed<Admin["customers"]["list"]>, Item<typeof customers.listCustomers>>>,
   Holds<Equal<Given<Admin["customers"]["create"]>, Output<typeof customers.createCustomer>>>,

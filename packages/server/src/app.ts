@@ -1,8 +1,7 @@
 import { createGate } from "./access/gate.ts";
 import { type AppOptions, createDeps } from "./deps.ts";
 import { consolePages } from "./http/console.ts";
-import { type Fetch, toFetch } from "./http/fetch.ts";
-import type { Serve } from "./http/message.ts";
+import { toFetch } from "./http/fetch.ts";
 import { createObserver } from "./http/observe.ts";
 import { frontPage } from "./http/pages/front-page.ts";
 import { referencePages } from "./http/reference/pages.ts";
@@ -10,30 +9,16 @@ import { serveRoutes } from "./http/serve.ts";
 import type { OnRefused } from "./http/server.ts";
 import { canonicalSource, trustedProxies } from "./lib/source-address.ts";
 import { describeBuild, measureConnections, measureMemory } from "./observe/metrics.ts";
-import type { Readiness } from "./readiness.ts";
 import { routes } from "./routes.ts";
-import { createTidying, type Tidying } from "./tidy.ts";
+import { createTidying } from "./tidy.ts";
 
-/** The composition root: joins deps.ts, routes.ts, tidy.ts, observe/metrics.ts and the HTTP server. */
-export type App = Tidying & {
-  serve: Serve;
-  /** Serves health and metrics only, for LATCHKEY_OPERATIONS_PORT. */
-  serveOperations: Serve;
-  /** The same as `serve`, as a function for callers in this process. */
-  fetch: Fetch;
-  readiness: Readiness;
-  /** Ends the event streams, which would otherwise keep their connections open until the drain is over. */
-  endStreams(): void;
-  /** Begins no new webhook delivery, and waits at most three seconds for those under way. */
-  endDeliveries(): Promise<void>;
-  /** Resolves when no webhook delivery is under way. */
-  delivered(): Promise<void>;
-  /** Logs and counts connections that are refused before a request can be routed. */
-  onRefused: OnRefused;
-};
+export type App = ReturnType<typeof createApp>;
 
-/** Does not close the storage: the caller opened it, and closes it. */
-export function createApp(options: AppOptions): App {
+/**
+ * The composition root: joins deps.ts, routes.ts, tidy.ts, observe/metrics.ts and the HTTP server. Does not close the
+ * storage: the caller opened it, and closes it.
+ */
+export function createApp(options: AppOptions) {
   const { publicUrl, clock, log, proxies = trustedProxies([]) } = options;
   const { onAnswered, inFlight, registry } = createObserver({ log });
   const deps = createDeps(options, registry);
@@ -57,25 +42,32 @@ export function createApp(options: AppOptions): App {
     ...referencePages(publicUrl),
     consolePages(publicUrl),
   ]);
+  /** Logs and counts connections that are refused before a request can be routed. */
+  const onRefused: OnRefused = (problem, requestId, peer) =>
+    onAnswered({
+      requestId,
+      method: "other",
+      route: "unknown",
+      status: problem.status,
+      durationMs: 0,
+      source: canonicalSource(peer),
+      caller: undefined,
+      problem,
+    });
   return {
-    ...createTidying({ ...deps, log }),
+    ...createTidying(deps),
     serve,
+    /** Serves health and metrics only, for LATCHKEY_OPERATIONS_PORT. */
     serveOperations: serveRoutes(serving, forOperators, []),
+    /** The same as `serve`, as a function for callers in this process. */
     fetch: toFetch(serve),
     readiness: deps.readiness,
+    /** Ends the event streams, which would otherwise keep their connections open until the drain is over. */
     endStreams: () => deps.streams.close(),
+    /** Begins no new webhook delivery, and waits at most three seconds for those under way. */
     endDeliveries: () => deps.deliverer.stop(),
+    /** Resolves when no webhook delivery is under way. */
     delivered: () => deps.deliverer.idle(),
-    onRefused: (problem, requestId, peer) =>
-      onAnswered({
-        requestId,
-        method: "other",
-        route: "unknown",
-        status: problem.status,
-        durationMs: 0,
-        source: canonicalSource(peer),
-        caller: undefined,
-        problem,
-      }),
+    onRefused,
   };
 }

@@ -1,16 +1,15 @@
 import type { Registry } from "prom-client";
-import { createStandings, type Standings } from "./access/authenticate.ts";
+import { createStandings } from "./access/authenticate.ts";
 import { limits } from "./contract/limits.ts";
 import { openapiDocument } from "./contract/openapi.ts";
 import type { Traces } from "./contract/traces.ts";
 import type { Valkey } from "./counters/valkey.ts";
-import { createEmailDigests, type EmailDigests } from "./customers/email-digest.ts";
-import { createPublicWrites, type PublicWrites } from "./customers/public-write-limits.ts";
+import { createEmailDigests } from "./customers/email-digest.ts";
+import { createPublicWrites } from "./customers/public-write-limits.ts";
 import { createEgress, type Egress } from "./egress/egress.ts";
-import { createSequencer, type Sequencer } from "./events/sequencer.ts";
+import { createSequencer } from "./events/sequencer.ts";
 import { Streams } from "./events/stream.ts";
 import { Deliverer } from "./integrations/deliverer.ts";
-import type { GroupCache } from "./lib/cache.ts";
 import type { Clock } from "./lib/clock.ts";
 import { createFairPlaces, type FairPlaces } from "./lib/fair-places.ts";
 import type { Keyring } from "./lib/keyring.ts";
@@ -20,23 +19,23 @@ import type { TrustedProxies } from "./lib/source-address.ts";
 import { countSignOns, measureCalls, measureDeliveries } from "./observe/metrics.ts";
 import { createMetricsText } from "./observe/metrics-text.ts";
 import { createPasswords, type Passwords } from "./passwords/password.ts";
-import { createSignInThrottle, type SignInThrottle } from "./passwords/sign-in-throttle.ts";
+import { createSignInThrottle } from "./passwords/sign-in-throttle.ts";
 import { type Calls, createCalls, type OnCall } from "./profiles/calls.ts";
-import { createDirectory, type Directory } from "./profiles/directory.ts";
-import { createDiscoveryTries, type DiscoveryTries } from "./profiles/discovery-tries.ts";
+import { Directory } from "./profiles/directory.ts";
+import { createDiscoveryTries } from "./profiles/discovery-tries.ts";
 import type { ProfileList } from "./profiles/resource.ts";
-import { ANONYMOUS, type Cap, createCap } from "./rate-limit/cap.ts";
-import { createLastUsed, type LastUsed } from "./rate-limit/last-used.ts";
+import { ANONYMOUS, createCap } from "./rate-limit/cap.ts";
+import { createLastUsed } from "./rate-limit/last-used.ts";
 import { createLimiter, type Limiter } from "./rate-limit/limiter.ts";
 import { createSharedLimiter } from "./rate-limit/shared-limiter.ts";
 import { createSharedUseLog } from "./rate-limit/shared-use-log.ts";
-import { createUseLog, type UseLog } from "./rate-limit/use-log.ts";
-import { createReadiness, type Readiness } from "./readiness.ts";
+import { createUseLog } from "./rate-limit/use-log.ts";
+import { createReadiness } from "./readiness.ts";
 import type { AuthenticationSettings } from "./realms/settings.ts";
-import { createPathCache, type PathCache } from "./sign-on/sign-on-path.ts";
-import { createRecordLimiter, type RecordLimiter } from "./sign-on-records/record-limiter.ts";
+import { createPathCache } from "./sign-on/sign-on-path.ts";
+import { createRecordLimiter } from "./sign-on-records/record-limiter.ts";
 import { Recorder } from "./sign-on-records/recorder.ts";
-import { createStartedCounts, type StartedCounts } from "./sign-on-records/started.ts";
+import { createStartedCounts } from "./sign-on-records/started.ts";
 import type { newKey } from "./signing-keys/key-rows.ts";
 import { SigningKeys } from "./signing-keys/signing-keys.ts";
 import type { Storage, Trx } from "./storage/storage.ts";
@@ -79,62 +78,15 @@ export type AppOptions = {
   limiter?: Limiter;
 };
 
-/** The dependencies of all operations. Each function declares the few that it uses. */
-export type Deps = {
-  publicUrl: string;
-  storage: Storage;
-  clock: Clock;
-  keyring: Keyring;
-  log: Log;
-  random: () => number;
-  standings: Standings;
-  /** Settings and provider lists for public tokens, from memory. */
-  shownSettings: GroupCache<AuthenticationSettings>;
-  shownProfiles: GroupCache<ProfileList>;
-  /** Realm and profile of each sign-on path, from memory. */
-  signOnPaths: PathCache;
-  limiter: Limiter;
-  anonymous: Cap;
-  useLog: UseLog;
-  lastUsed: LastUsed;
-  calls: Calls;
-  directory: Directory;
-  discoveryTries: DiscoveryTries;
-  allowedOrigins: readonly string[];
-  signingKeys: SigningKeys;
-  passwords: Passwords;
-  signInThrottle: SignInThrottle;
-  publicWrites: PublicWrites;
-  sequencer: Sequencer;
-  streams: Streams;
-  deliverer: Deliverer;
-  /** The egress guard with the time limit of webhook receivers. */
-  webhookEgress: Egress;
-  /** The number of webhook tests under way, by store. */
-  testsUnderWay: Map<string, number>;
-  eventDays: number;
-  recorder: Recorder;
-  started: StartedCounts;
-  emailDigests: EmailDigests;
-  recordLimiter: RecordLimiter;
-  recordDays: number;
-  places: FairPlaces;
-  traces: Traces | undefined;
-  customerTokenSeconds: number;
-  codeSeconds: number;
-  readiness: Readiness;
-  valkey: Valkey | undefined;
-  metricsText(): Promise<string>;
-  /** The OpenAPI document as JSON, made at the first request. */
-  openapiText(): string;
-};
-
 const PLACES = { places: limits.idpInFlight, waiting: limits.idpWaiting, waitMs: limits.idpWaitMs };
 
 const MAX_SHOWN = 5000;
 
+/** The dependencies of all operations. Each function declares the few that it uses. */
+export type Deps = ReturnType<typeof createDeps>;
+
 /** Builds each dependency once. */
-export function createDeps(options: AppOptions, registry: Registry): Deps {
+export function createDeps(options: AppOptions, registry: Registry) {
   const { publicUrl, clock, keyring, log, traces, valkey, workers } = options;
   const {
     allowedOrigins = [],
@@ -163,12 +115,14 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     ...createLimits(options),
     ...createEventParts({ ...options, storage, allowedOrigins, random }, registry),
     standings: createStandings({ storage }),
-    shownSettings: createStoreCache({ storage }, MAX_SHOWN),
-    shownProfiles: createStoreCache({ storage }, MAX_SHOWN),
+    /** Settings and provider lists for public tokens, from memory. */
+    shownSettings: createStoreCache<AuthenticationSettings>({ storage }, MAX_SHOWN),
+    shownProfiles: createStoreCache<ProfileList>({ storage }, MAX_SHOWN),
+    /** Realm and profile of each sign-on path, from memory. */
     signOnPaths: createPathCache({ storage }),
     lastUsed: createLastUsed({ storage, clock }),
     calls,
-    directory: createDirectory({ storage, clock, calls, allowedOrigins }),
+    directory: new Directory({ storage, clock, calls, allowedOrigins }),
     discoveryTries: createDiscoveryTries({ clock, valkey }),
     signingKeys: new SigningKeys({ storage, clock, keyring, customerTokenSeconds, makeKey }),
     passwords: options.passwords ?? createPasswords({ clock }),
@@ -181,6 +135,7 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     places: options.places ?? createFairPlaces(PLACES),
     readiness: createReadiness({ storage, clock, calls, valkey, workers }),
     metricsText: createMetricsText({ clock, registry, workers }),
+    /** The OpenAPI document as JSON, made at the first request. */
     openapiText() {
       openapiText ??= JSON.stringify(openapiDocument(publicUrl));
       return openapiText;
@@ -202,11 +157,7 @@ function createOwnCalls(options: AppOptions, registry: Registry): Calls {
 }
 
 /** The limiters of requests, and the log of use that they write. */
-function createLimits({
-  clock,
-  valkey,
-  limiter,
-}: AppOptions): Pick<Deps, "useLog" | "limiter" | "anonymous"> {
+function createLimits({ clock, valkey, limiter }: AppOptions) {
   const own = createUseLog();
   const useLog = valkey ? createSharedUseLog({ valkey, clock, own }) : own;
   const made = () =>
@@ -214,14 +165,13 @@ function createLimits({
   return { useLog, limiter: limiter ?? made(), anonymous: createCap({ clock, valkey }, ANONYMOUS) };
 }
 
-type EventParts = Pick<Deps, "sequencer" | "streams" | "deliverer" | "webhookEgress" | "testsUnderWay">;
-
 /** The event log's readers: open streams and webhooks. The sequencer calls both when it has numbered events. */
 function createEventParts(
-  options: AppOptions & Pick<Deps, "allowedOrigins" | "random">,
+  options: AppOptions & { allowedOrigins: readonly string[]; random: () => number },
   registry: Registry,
-): EventParts {
+) {
   const { storage, clock, keyring, publicUrl, log, random, allowedOrigins } = options;
+  /** The egress guard with the time limit of webhook receivers. */
   const webhookEgress =
     options.egress ?? createEgress({ allowedOrigins, purpose: "webhook", callMs: limits.webhookCallMs });
   const onAttempt = measureDeliveries(registry);
@@ -237,7 +187,9 @@ function createEventParts(
       deliverer.onNumbered();
     },
   });
-  return { sequencer, streams, deliverer, webhookEgress, testsUnderWay: new Map() };
+  /** The number of webhook tests under way, by store. */
+  const testsUnderWay = new Map<string, number>();
+  return { sequencer, streams, deliverer, webhookEgress, testsUnderWay };
 }
 
 /** The storage with `transact` inside a span. All other members come from the prototype. */

@@ -19,22 +19,17 @@ import { openStorage } from "./storage/open.ts";
 import type { Storage } from "./storage/storage.ts";
 import type { Workers } from "./workers.ts";
 
-/** A running service. */
-type Service = { stop(drainMs: number): Promise<void> };
-
 const FINISH_WITHIN_MS = 6000;
-
-type Prepare = (deps: { storage: Storage; clock: Clock }) => Promise<void>;
 
 type Starting = {
   /** Runs before the first request, and can write to the database. */
-  prepare?: Prepare;
+  prepare?: (deps: { storage: Storage; clock: Clock }) => Promise<void>;
   /** Set when this process is one of several workers. */
   worker?: { number: number; workers: Workers };
 };
 
 /** Opens everything and listens. */
-export async function startService(config: Config, { prepare, worker }: Starting = {}): Promise<Service> {
+export async function startService(config: Config, { prepare, worker }: Starting = {}) {
   const lines = createLineWriter(1, { isShared: worker !== undefined });
   const log = createLog(config.logLevel, lines, worker && { worker: worker.number });
   const clock = steadyClock();
@@ -52,7 +47,7 @@ export async function startService(config: Config, { prepare, worker }: Starting
     await prepare?.({ storage, clock });
     valkey = await connectValkey(config.valkeyUrls, log, storage);
     const app = createApp({
-      publicUrl: config.publicUrl,
+      ...config,
       storage,
       clock,
       keyring,
@@ -60,13 +55,8 @@ export async function startService(config: Config, { prepare, worker }: Starting
       valkey,
       lines,
       traces,
-      allowedOrigins: config.allowedOrigins,
       proxies: trustedProxies(config.trustedProxies),
-      customerTokenSeconds: config.customerTokenSeconds,
-      codeSeconds: config.codeSeconds,
-      recordDays: config.recordDays,
       workers: worker?.workers,
-      eventDays: config.eventDays,
       operationsApart: config.operationsPort !== undefined,
     });
     const { host, port, operationsPort } = config;
@@ -87,7 +77,7 @@ export async function startService(config: Config, { prepare, worker }: Starting
       },
       () => {},
     );
-    return { stop: (drainMs) => stop({ app, doors, storage, valkey, log, lines, traces }, drainMs) };
+    return { stop: (drainMs: number) => stop({ app, doors, storage, valkey, log, lines, traces }, drainMs) };
   } catch (error) {
     await Promise.all(doors.map((door) => door.finish(0)));
     await valkey?.close();

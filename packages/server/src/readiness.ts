@@ -1,4 +1,6 @@
+import type { Output } from "./contract/operation.ts";
 import { Problem } from "./contract/problem.ts";
+import type * as contract from "./contract/service.ts";
 import type { Valkey } from "./counters/valkey.ts";
 import { type Clock, MAX_CLOCK_DIFFERENCE_MS } from "./lib/clock.ts";
 import type { Calls } from "./profiles/calls.ts";
@@ -10,23 +12,10 @@ import type { Workers } from "./workers.ts";
  * The answer of a ready instance. Providers that are down, and the notes in `degraded`, are reported and do not make
  * the instance unready: it still serves requests.
  */
-type Ready = {
-  status: "ready";
-  identity_providers: { down: number; degraded: number };
-  degraded?: string[];
-};
+type Ready = Output<typeof contract.ready>;
 
 /** The findings of one process. */
 type Findings = Pick<Ready, "identity_providers"> & { reasons: string[]; degraded: string[] };
-
-/** Decides whether a load balancer should send requests to this instance, and if not, why. */
-export type Readiness = {
-  check(): Promise<Ready>;
-  /** Makes the instance unready at once, before it serves its last requests. */
-  drain(): void;
-  /** Notes for the operator about limits and notices that work only in part, as this process sees them. */
-  degraded(): Promise<string[]>;
-};
 
 const ANSWER_WITHIN_MS = 2000;
 const REMEMBER_MS = 500;
@@ -40,7 +29,8 @@ type Deps = {
   workers?: Workers | undefined;
 };
 
-export function createReadiness({ storage, clock, calls, valkey, workers }: Deps): Readiness {
+/** Decides whether a load balancer should send requests to this instance, and if not, why. */
+export function createReadiness({ storage, clock, calls, valkey, workers }: Deps) {
   let draining = false;
   let otherInstances = 0;
   let last: { atMs: number; findings: Promise<Findings> } | undefined;
@@ -96,19 +86,17 @@ export function createReadiness({ storage, clock, calls, valkey, workers }: Deps
   }
 
   return {
+    /** Notes for the operator about limits and notices that work only in part, as this process sees them. */
     degraded: async () => (await look()).degraded,
-    drain() {
+    /** Makes the instance unready at once, before it serves its last requests. */
+    drain(): void {
       draining = true;
     },
-    async check() {
+    async check(): Promise<Ready> {
       if (draining) throw new Problem("not_ready", { meta: { reasons: [SHUTTING_DOWN] } });
       const { reasons, degraded, identity_providers } = await findings();
       if (reasons.length > 0) throw new Problem("not_ready", { meta: { reasons } });
-      return {
-        status: "ready",
-        identity_providers,
-        ...(degraded.length > 0 && { degraded }),
-      };
+      return { status: "ready", identity_providers, ...(degraded.length > 0 && { degraded }) };
     },
   };
 }

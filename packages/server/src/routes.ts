@@ -20,14 +20,12 @@ import * as integration from "./contract/integrations.ts";
 import * as member from "./contract/members.ts";
 import * as profile from "./contract/oidc-profiles.ts";
 import { toPage } from "./contract/paging.ts";
-import * as realmRevocation from "./contract/realm-revocation.ts";
 import * as realm from "./contract/realms.ts";
 import * as service from "./contract/service.ts";
 import * as signOn from "./contract/sign-on.ts";
 import * as record from "./contract/sign-ons.ts";
 import * as signOut from "./contract/sign-out.ts";
 import * as store from "./contract/store.ts";
-import * as test from "./contract/test-sign-on.ts";
 import { createCustomer, deleteCustomer, updateCustomer } from "./customers/administer.ts";
 import { eraseCustomer } from "./customers/erasing/erase-customer.ts";
 import { listIdentities } from "./customers/identities/list-identities.ts";
@@ -38,7 +36,6 @@ import type { Deps } from "./deps.ts";
 import { byCaller } from "./events/event.ts";
 import { signHead } from "./events/head.ts";
 import { listEvents } from "./events/read.ts";
-import { openStream } from "./events/stream.ts";
 import { checkAtGateway } from "./gateway/check.ts";
 import { on, type Route } from "./http/route.ts";
 import {
@@ -66,6 +63,7 @@ import { redeemForClient } from "./realm-provider/redeem-for-client.ts";
 import { revokeAtRealm } from "./realm-provider/revoke-at-realm.ts";
 import { readUserinfo } from "./realm-provider/userinfo.ts";
 import { createRealm, deleteRealm, updateRealm } from "./realms/administer.ts";
+import { findMemberSignIn } from "./realms/find-member-sign-in.ts";
 import { listRealms, showRealm } from "./realms/resource.ts";
 import * as settings from "./realms/settings-resource.ts";
 import { updateSettings } from "./realms/update-settings.ts";
@@ -103,10 +101,10 @@ export const routes = (app: Deps): Route[] => [
   on(signOn.authorizeByForm,   ({ ids, browser }) => authorize(app, ids, browser)),
   on(signOn.callback,          ({ ids, browser }) => callback(app, ids, browser)),
   on(signOn.beginTest,         ({ ids, browser }) => beginTest(app, ids, browser)),
-  on(signOn.backchannelLogout, ({ ids, ...request }) => endIdpSession(app, ids, request)),
+  on(signOn.backchannelLogout, (request) => endIdpSession(app, request)),
   on(signOn.realmMetadata,     ({ ids }) => describeRealm(app, ids)),
-  on(signOn.realmToken,        ({ ids, ...request }) => redeemForClient(app, ids, request)),
-  on(realmRevocation.revokeAtRealm, ({ ids, ...request }) => revokeAtRealm(app, ids, request)),
+  on(signOn.realmToken,        (request) => redeemForClient(app, request)),
+  on(signOn.revokeAtRealm,     (request) => revokeAtRealm(app, request)),
   on(signOn.userinfo,          ({ ids, authorization }) => readUserinfo(app, ids, authorization)),
   on(signOn.userinfoByPost,    ({ ids, authorization }) => readUserinfo(app, ids, authorization)),
   on(signOut.endSession,       ({ ids, browser }) => endSession(app, ids, browser)),
@@ -126,6 +124,7 @@ export const routes = (app: Deps): Route[] => [
   on(key.rotateApplicationKey, ({ caller, ids, body }) => rotateSecret(app, byCaller(caller), ids.id, body?.data.grace_seconds)),
   on(key.dryRunApplicationKey, ({ caller, ids, body }) => dryRun(app, caller.storeId, ids.id, body.data)),
 
+  on(member.findMemberSignIn,  ({ query }) => findMemberSignIn(app, query)),
   on(member.getMe,             ({ caller }) => describeCaller(app, caller)),
   on(member.listMembers,       ({ caller, query }) => listMembers(app, caller.storeId, toPage(query))),
   on(member.createMember,      ({ caller, body }) => createMember(app, byCaller(caller), body.data)),
@@ -135,7 +134,7 @@ export const routes = (app: Deps): Route[] => [
   on(member.eraseMember,       ({ caller, ids }) => eraseMember(app, byCaller(caller), ids.id)),
 
   on(event.listEvents,         ({ caller, query }) => listEvents(app, caller, query)),
-  on(event.streamEvents,       (request) => openStream(app, request)),
+  on(event.streamEvents,       (request) => app.streams.open(request)),
   on(event.getEventHead,       ({ caller }) => signHead(app, caller.storeId)),
 
   on(integration.listIntegrations,        ({ caller, query }) => listIntegrations(app, caller, toPage(query))),
@@ -171,7 +170,7 @@ export const routes = (app: Deps): Route[] => [
   on(profile.updateProfile,    (request) => updateProfile(app, request)),
   on(profile.deleteProfile,    ({ caller, ids }) => deleteProfile(app, caller, ids)),
   on(profile.checkProfile,     ({ caller, ids }) => checkProfile(app, caller, ids)),
-  on(test.testSignOn,          ({ caller, ids }) => offerTest(app, profileKey(caller, ids))),
+  on(profile.testSignOn,       ({ caller, ids }) => offerTest(app, profileKey(caller, ids))),
   on(profile.approveDrift,     ({ caller, ids, body }) => approveDrift(app, caller, ids, body)),
 
   on(gateway.checkAtGateway,   ({ caller, query }) => checkAtGateway(caller, query)),

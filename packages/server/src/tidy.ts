@@ -1,79 +1,31 @@
 import { forgetExpiredRevocations } from "./access/introspect-and-revoke.ts";
-import type { EmailDigests } from "./customers/email-digest.ts";
 import { createErasing } from "./customers/erasing/continue-erasures.ts";
 import { forgetErased } from "./customers/erasing/erased-digests.ts";
 import { forgetOldAnswers } from "./customers/idempotent-answers.ts";
-import type { PublicWrites } from "./customers/public-write-limits.ts";
 import { forgetExpiredTokens } from "./customers/tokens/revoke-tokens.ts";
+import type { Deps } from "./deps.ts";
 import { forgetOldEvents } from "./events/forget.ts";
-import type { Sequencer } from "./events/sequencer.ts";
 import { describeCause } from "./http/observe.ts";
-import type { Deliverer } from "./integrations/deliverer.ts";
 import { forgetDeletedIntegrations, forgetOldDeliveries } from "./integrations/forget.ts";
-import { type Clock, MAX_CLOCK_DIFFERENCE_MS } from "./lib/clock.ts";
+import { MAX_CLOCK_DIFFERENCE_MS } from "./lib/clock.ts";
 import type { Log } from "./lib/log.ts";
-import type { SignInThrottle } from "./passwords/sign-in-throttle.ts";
-import type { Calls } from "./profiles/calls.ts";
-import type { Directory } from "./profiles/directory.ts";
-import type { DiscoveryTries } from "./profiles/discovery-tries.ts";
 import { probeProviders } from "./profiles/health/probe.ts";
 import { reportHealth } from "./profiles/health/report-health.ts";
-import type { Cap } from "./rate-limit/cap.ts";
-import type { LastUsed } from "./rate-limit/last-used.ts";
-import type { Limiter } from "./rate-limit/limiter.ts";
-import type { UseLog } from "./rate-limit/use-log.ts";
 import { forgetOldAttempts, KNOWN_MS } from "./sign-on/claim-attempt.ts";
 import { forgetEndedSessions } from "./sign-on/ended-sessions.ts";
 import { addUpTallies, countUncounted, forgetOldStatistics } from "./sign-on-records/add-up-statistics.ts";
 import { forgetStrangers, tidyRecords } from "./sign-on-records/forget-records.ts";
-import type { RecordLimiter } from "./sign-on-records/record-limiter.ts";
-import type { Recorder } from "./sign-on-records/recorder.ts";
-import type { StartedCounts } from "./sign-on-records/started.ts";
-import type { SigningKeys } from "./signing-keys/signing-keys.ts";
 import { mayHaveOtherInstances } from "./storage/engine.ts";
-import type { Storage } from "./storage/storage.ts";
 
 const TIDY_EVERY_MS = 1000;
 const FORGET_EVERY_MS = 60_000;
 /** How often this instance reads what other instances found out about identity providers. */
 const REFRESH_EVERY_MS = 500;
 
-type Deps = {
-  log: Log;
-  storage: Storage;
-  clock: Clock;
-  limiter: Limiter;
-  anonymous: Cap;
-  discoveryTries: DiscoveryTries;
-  lastUsed: LastUsed;
-  useLog: UseLog;
-  signInThrottle: SignInThrottle;
-  publicWrites: PublicWrites;
-  signingKeys: SigningKeys;
-  emailDigests: EmailDigests;
-  calls: Calls;
-  directory: Directory;
-  sequencer: Sequencer;
-  deliverer: Deliverer;
-  recorder: Recorder;
-  started: StartedCounts;
-  recordLimiter: RecordLimiter;
-  codeSeconds: number;
-  recordDays: number;
-  eventDays: number;
-};
-
-/** Background work: writes what memory has collected and deletes expired rows. Runs once a second after `start`. */
-export type Tidying = {
-  tidy(): Promise<void>;
-  start(): void;
-  /** Waits for the round under way, then runs a last round. */
-  stop(): Promise<void>;
-};
-
 type Chores = Record<string, () => unknown>;
 
-export function createTidying(deps: Deps): Tidying {
+/** Background work: writes what memory has collected and deletes expired rows. Runs once a second after `start`. */
+export function createTidying(deps: Deps) {
   const { clock, log } = deps;
   const { whileRunning, everySecond, everyMinute, forgetting } = choresOf(deps);
   let timers: NodeJS.Timeout[] = [];
@@ -99,7 +51,7 @@ export function createTidying(deps: Deps): Tidying {
 
   return {
     tidy,
-    start() {
+    start(): void {
       const tidyOnce = () => {
         underWay ??= tidy().finally(() => {
           underWay = undefined;
@@ -112,7 +64,8 @@ export function createTidying(deps: Deps): Tidying {
       // Not awaited: until the next signing keys exist, ID tokens are signed with the present ones.
       preparing = doAll(log, { signing_keys: () => deps.signingKeys.prepare() });
     },
-    async stop() {
+    /** Waits for the round under way, then runs a last round. */
+    async stop(): Promise<void> {
       isStopping = true;
       for (const timer of timers) clearInterval(timer);
       await Promise.all([underWay, preparing]);

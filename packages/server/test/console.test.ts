@@ -31,14 +31,30 @@ describe("screens", () => {
     }
   });
 
-  test("404 for a path that is neither a screen nor a file", async () => {
+  test("404 for a path that is no screen, with the page, which says so", async () => {
     for (const path of [
       "/console/nothing",
-      "/console/assets/none.js",
       "/console/planner/more",
-      "/console/console.json",
-    ])
-      expect([path, (await get(path)).status]).toEqual([path, 404]);
+      "/console/keys/a%20b",
+      "/console/realms",
+    ]) {
+      const answer = await get(path);
+      expect([path, answer.status]).toEqual([path, 404]);
+      expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
+      expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
+      expect(await answer.text()).toContain('<div id="console">');
+    }
+  });
+
+  test("404 without the page for a path that names a file", async () => {
+    for (const path of ["/console/assets/none.js", "/console/console.json", "/console/favicon.ico"]) {
+      const answer = await get(path);
+      expect([path, answer.status, answer.headers.get("content-type")]).toEqual([
+        path,
+        404,
+        "application/json",
+      ]);
+    }
   });
 
   test("404 for paths that lead out of the folder, in every spelling", async () => {

@@ -4,7 +4,7 @@ import { getAuthenticationSettings } from "../src/contract/realms.ts";
 import { createEgress } from "../src/egress/egress.ts";
 import type { Metadata } from "../src/openid/discovery.ts";
 import { createCalls } from "../src/profiles/calls.ts";
-import { createDirectory, type Directory } from "../src/profiles/directory.ts";
+import { Directory } from "../src/profiles/directory.ts";
 import { findProfile, type Profile } from "../src/profiles/profile.ts";
 import { createTestApp, type TestApp, type TestStore } from "./support/app.ts";
 import { type HostileIdp, startHostileIdp } from "./support/hostile-idp.ts";
@@ -40,7 +40,7 @@ function newDirectory(options: { maxKeys?: number } = {}): Directory {
   const { storage, clock } = latchkey;
   const allowedOrigins = [idp.origin, "http://127.0.0.1:1"];
   const calls = createCalls({ egress: createEgress({ allowedOrigins, callMs: 5000 }), clock });
-  return createDirectory({ storage, clock, calls, allowedOrigins, ...options });
+  return new Directory({ storage, clock, calls, allowedOrigins, ...options });
 }
 
 async function newProfile(): Promise<Profile> {

@@ -8,7 +8,7 @@ import { createKeyring } from "../src/lib/keyring.ts";
 import type { Metadata } from "../src/openid/discovery.ts";
 import { type Calls, createCalls } from "../src/profiles/calls.ts";
 import { exchangeWithSecrets, openSecrets, resealSecrets } from "../src/profiles/client-secret.ts";
-import { createDirectory } from "../src/profiles/directory.ts";
+import { Directory } from "../src/profiles/directory.ts";
 import { findProfile, type Profile } from "../src/profiles/profile.ts";
 import { createTestApp, type TestApp, type TestStore } from "./support/app.ts";
 import { type HostileIdp, startHostileIdp } from "./support/hostile-idp.ts";
@@ -59,7 +59,7 @@ const reread = async (profileId: string) =>
 
 function exchange(profile: Profile, { keyring } = latchkey) {
   const deps = { ...latchkey, calls, keyring, allowedOrigins: [idp.origin] };
-  const client = createDirectory(deps).clientOf(profile, profile.metadata as Metadata);
+  const client = new Directory(deps).clientOf(profile, profile.metadata as Metadata);
   return exchangeWithSecrets(deps, profile, client, {
     idpCode: "the code",
     idpVerifier: "the verifier",

@@ -1,28 +1,26 @@
 import type { Profile, ProfileLinks } from "@latchkey/sdk/admin";
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, useLayoutEffect, useRef } from "react";
-import { Link, useSearchParams } from "wouter";
+import { type ReactNode, useEffect, useLayoutEffect, useRef } from "react";
+import { Link, useLocation, useSearchParams } from "wouter";
 import { Asked } from "../parts/lists/asked.tsx";
 import { NotOffered } from "../parts/not-offered.tsx";
-import { UNREGISTERED } from "../parts/profiles.ts";
 import { Screen } from "../parts/screen.tsx";
 import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
 import { Finish } from "./finish.tsx";
 import { NameIt } from "./name-it.tsx";
+import { recipeOf } from "./recipes.ts";
 import { Credentials, Register } from "./register.tsx";
+import { addressOf, STEPS, type Step, stepOf } from "./steps.ts";
+import { Unfinished } from "./unfinished.tsx";
 
-const STEPS = ["Provider", "Callback", "Secret", "Test and finish"] as const;
-type At = 0 | 1 | 2 | 3;
-
-/** The URL has the current step, so that a reload, or another person with the URL, continues there. */
+/** Each step is an address, so reload, Back and Forward work, and another person can continue there. */
 export function AddProvider() {
   const can = useCan();
-  const [search, setSearch] = useSearchParams();
+  const [, go] = useLocation();
+  const [search] = useSearchParams();
   const realm = search.get("realm");
   const profile = search.get("profile");
-  const recipe = search.get("recipe") ?? "other";
-  const to = (values: Record<string, string>) => setSearch({ ...Object.fromEntries(search), ...values });
   return (
     <Screen
       title="Add a provider"
@@ -32,41 +30,56 @@ export function AddProvider() {
       {!can("administer") ? (
         <NotOffered act="administer" />
       ) : realm && profile ? (
-        <Begun realmId={realm} profileId={profile} recipe={recipe} step={search.get("step")} to={to} />
+        <Begun
+          realm={realm}
+          profile={profile}
+          recipe={search.get("recipe") ?? undefined}
+          asked={search.get("step")}
+        />
       ) : (
-        <Framed at={0}>
-          <NameIt onMade={(made) => to(made)} />
+        <Framed at="provider">
+          <Unfinished />
+          <NameIt onMade={(made) => go(addressOf({ ...made, step: "callback" }))} />
         </Framed>
       )}
     </Screen>
   );
 }
 
-type Begun = {
-  realmId: string;
-  profileId: string;
-  recipe: string;
-  step: string | null;
-  to: (values: Record<string, string>) => void;
-};
+type BegunProps = { realm: string; profile: string; recipe: string | undefined; asked: string | null };
 
-function Begun({ realmId, profileId, recipe, step, to }: Begun) {
+function Begun({ realm, profile, recipe, asked }: BegunProps) {
   const admin = useAdmin();
+  const [, go] = useLocation();
   const query = useQuery({
-    queryKey: ["providers", profileId],
-    queryFn: () => admin.profiles(realmId).get(profileId),
+    queryKey: ["providers", profile],
+    queryFn: () => admin.profiles(realm).get(profile),
   });
+  const at = query.data && stepOf(query.data.data, asked);
+  const addressAt = (step: Step) => addressOf({ realm, profile, step, recipe });
+  const here = at && addressAt(at);
+  // The address may name no step, or one that the provider has not come to.
+  useEffect(() => {
+    if (here && at !== asked) go(here, { replace: true });
+  }, [here, at, asked, go]);
   return (
     <Asked query={query}>
       {({ data, links }) => {
-        const at = stepOf(data, step);
+        const step = stepOf(data, asked);
         return (
-          <Framed at={at}>
-            <Step at={at} realmId={realmId} profile={data} links={links} recipe={recipe} to={to} />
-            {at < 3 && (
+          <Framed at={step}>
+            <StepForm
+              at={step}
+              realmId={realm}
+              profile={data}
+              links={links}
+              recipe={recipe ?? recipeOf(data.discovery_url)}
+              onStep={(next) => go(addressAt(next))}
+            />
+            {!data.enabled && (
               <p className="quiet small">
-                Begun by mistake? It can be{" "}
-                <Link href={`/realms/${realmId}/providers/${profileId}`}>removed</Link>.
+                You can leave now and continue later: it waits under Providers. Started by mistake? It can be{" "}
+                <Link href={`/realms/${realm}/providers/${profile}`}>removed</Link>.
               </p>
             )}
           </Framed>
@@ -76,47 +89,42 @@ function Begun({ realmId, profileId, recipe, step, to }: Begun) {
   );
 }
 
-/**
- * The profile shows the completed steps, except whether the callback is registered, which only the reader
- * knows.
- */
-function stepOf({ client_id }: Profile, step: string | null): At {
-  if (client_id !== UNREGISTERED) return 3;
-  return step === "secret" ? 2 : 1;
-}
-
-type StepProps = {
-  at: At;
+type StepFormProps = {
+  at: Step;
   realmId: string;
   profile: Profile;
   links: ProfileLinks;
   recipe: string;
-  to: Begun["to"];
+  onStep: (step: Step) => void;
 };
 
-function Step({ at, realmId, profile, links, recipe, to }: StepProps) {
-  if (at === 1) return <Register links={links} recipe={recipe} onNext={() => to({ step: "secret" })} />;
-  if (at === 2)
-    return <Credentials realmId={realmId} profile={profile} onBack={() => to({ step: "callback" })} />;
+function StepForm({ at, realmId, profile, links, recipe, onStep }: StepFormProps) {
+  if (at === "callback") return <Register links={links} recipe={recipe} onNext={() => onStep("secret")} />;
+  if (at === "secret") return <Credentials realmId={realmId} profile={profile} onStep={onStep} />;
   return <Finish realmId={realmId} profile={profile} />;
 }
 
-function Framed({ at, children }: { at: At; children: ReactNode }) {
+function Framed({ at, children }: { at: Step; children: ReactNode }) {
   const step = useRef<HTMLElement>(null);
   // The pressed button was removed with its step, so the focus is lost.
   useLayoutEffect(() => {
-    if (at > 0) step.current?.focus();
+    if (at !== "provider") step.current?.focus();
   }, [at]);
   return (
     <>
       <ol className="steps" aria-label="Steps">
-        {STEPS.map((name, index) => (
-          <li key={name} aria-current={index === at ? "step" : undefined}>
+        {STEPS.map(({ word, name }) => (
+          <li key={word} aria-current={word === at ? "step" : undefined}>
             {name}
           </li>
         ))}
       </ol>
-      <section className="card stack" aria-label={STEPS[at]} ref={step} tabIndex={-1}>
+      <section
+        className="card stack"
+        aria-label={STEPS.find(({ word }) => word === at)?.name}
+        ref={step}
+        tabIndex={-1}
+      >
         {children}
       </section>
     </>

@@ -1,6 +1,6 @@
 import type { Profile } from "@latchkey/sdk/admin";
 import { useQueryClient } from "@tanstack/react-query";
-import { useLocation } from "wouter";
+import { Link, useLocation } from "wouter";
 import { useAct } from "../parts/forms/use-act.ts";
 import { useIsForMembers } from "../parts/realms.ts";
 import { say } from "../parts/text/notices.tsx";
@@ -33,9 +33,16 @@ export function Finish({ realmId, profile }: { realmId: string; profile: Profile
       <TestSignOn realmId={realmId} profile={profile} />
       {error !== undefined && <Problem error={error} />}
       <div className="form-actions">
-        <button type="button" className="button" disabled={isBusy || profile.enabled} onClick={() => run()}>
-          {profile.enabled ? "It is enabled" : "Finish: let people sign in"}
-        </button>
+        {profile.enabled ? (
+          <p>
+            People can sign in through it.{" "}
+            <Link href={`/realms/${realmId}/providers/${profile.id}`}>Open {profile.name}</Link>
+          </p>
+        ) : (
+          <button type="button" className="button" disabled={isBusy} onClick={() => run()}>
+            Finish: let people sign in
+          </button>
+        )}
       </div>
     </div>
   );

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { judgeAddress, RECIPES } from "./recipes.ts";
+import { judgeAddress, RECIPES, recipeOf } from "./recipes.ts";
 
 test("a recipe's address is accepted when its example parts are replaced", () => {
   for (const { id, address } of RECIPES) {
@@ -7,6 +7,12 @@ test("a recipe's address is accepted when its example parts are replaced", () =>
     if (address.includes("<")) expect(judgeAddress(address), id).toMatch(/between/);
     expect(judgeAddress(address.replaceAll(/<[^>]+>/g, "mine")), id).toBeUndefined();
   }
+});
+
+test("a recipe is found by the address of its provider", () => {
+  for (const { id, address } of RECIPES)
+    expect(recipeOf(address.replaceAll(/<[^>]+>/g, "mine")), id).toBe(id);
+  expect(recipeOf("https://okta.com.idp.example/v2")).toBe("other");
 });
 
 test.each([

@@ -59,6 +59,17 @@ export const RECIPES: readonly Recipe[] = [
   },
 ];
 
+/** The recipe for a provider, by its address: a provider may be continued later, from the list. */
+export function recipeOf(address: string): string {
+  const url = URL.parse(address);
+  if (!url) return "other";
+  if (url.hostname === "login.microsoftonline.com") return "entra";
+  if (url.hostname === "accounts.google.com") return "google";
+  if (url.hostname.endsWith(".okta.com")) return "okta";
+  if (url.hostname.endsWith(".auth0.com")) return "auth0";
+  return url.pathname.startsWith("/realms/") ? "keycloak" : "other";
+}
+
 /** Checks the form of a typed address. The service checks the rest when it reads the address. */
 export function judgeAddress(typed: string): string | undefined {
   const text = typed.trim();

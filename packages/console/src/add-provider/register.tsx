@@ -8,6 +8,7 @@ import { useAct } from "../parts/forms/use-act.ts";
 import { Problem } from "../parts/text/problem.tsx";
 import { useAdmin } from "../session/session.ts";
 import { RECIPES } from "./recipes.ts";
+import { isRegistered, type Step } from "./steps.ts";
 
 type RegisterProps = { links: ProfileLinks; recipe: string; onNext: () => void };
 
@@ -40,23 +41,28 @@ export function Register({ links, recipe, onNext }: RegisterProps) {
   );
 }
 
-type CredentialsProps = { realmId: string; profile: Profile; onBack: () => void };
+type CredentialsProps = { realmId: string; profile: Profile; onStep: (step: Step) => void };
 
-export function Credentials({ realmId, profile, onBack }: CredentialsProps) {
+export function Credentials({ realmId, profile, onStep }: CredentialsProps) {
   const admin = useAdmin();
   const queries = useQueryClient();
   // The client id and secret belong to the discovery URL that was shown when the step began.
   const [seen] = useState(profile);
-  const [clientId, setClientId] = useState("");
+  const isSaved = isRegistered(profile);
+  const [clientId, setClientId] = useState(isSaved ? profile.client_id : "");
   const [secret, setSecret] = useState("");
   const { isBusy, error, run } = useAct(async () => {
     const change = { client_id: clientId.trim(), client_secret: secret.trim() };
     await admin.profiles(realmId).update(profile.id, change, { basedOn: seen });
     await queries.invalidateQueries({ queryKey: ["providers"] });
+    onStep("test");
   });
   return (
     <Form onSubmit={run}>
       <h2>What did the provider give you?</h2>
+      {isSaved && (
+        <p className="quiet">Client id and secret are saved. Type the secret again only to replace them.</p>
+      )}
       <Field
         label="Client id"
         value={clientId}
@@ -79,7 +85,12 @@ export function Credentials({ realmId, profile, onBack }: CredentialsProps) {
         <button type="submit" className="button" disabled={isBusy}>
           {isBusy ? "Saving…" : "Go on"}
         </button>
-        <button type="button" className="button button-plain" onClick={onBack}>
+        {isSaved && (
+          <button type="button" className="button button-plain" onClick={() => onStep("test")}>
+            Keep them, and test
+          </button>
+        )}
+        <button type="button" className="button button-plain" onClick={() => onStep("callback")}>
           Back to the callback
         </button>
       </div>

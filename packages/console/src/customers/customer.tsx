@@ -2,20 +2,21 @@ import type { Customer } from "@latchkey/sdk/admin";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useLocation, useParams } from "wouter";
-import { ConfirmByName } from "../parts/forms/confirm-by-name.tsx";
+import { Confirm } from "../parts/forms/confirm.tsx";
 import { Copy } from "../parts/forms/copy.tsx";
 import { Asked } from "../parts/lists/asked.tsx";
 import { Empty } from "../parts/lists/empty.tsx";
 import { Items } from "../parts/lists/items.tsx";
 import { NotOffered } from "../parts/not-offered.tsx";
 import { Screen } from "../parts/screen.tsx";
+import { counted, sentence } from "../parts/text/counts.ts";
 import { Instant } from "../parts/text/instant.tsx";
 import { say } from "../parts/text/notices.tsx";
 import { SignOnItem } from "../parts/text/outcome.tsx";
 import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
 import { Identities } from "./identities.tsx";
-import { Sessions } from "./sessions.tsx";
+import { Sessions, sessionsOf } from "./sessions.tsx";
 
 export function CustomerScreen() {
   const { id = "" } = useParams<{ id: string }>();
@@ -38,7 +39,7 @@ function Shown({ customer }: { customer: Customer }) {
         <dl className="facts">
           <dt>E-mail</dt>
           <dd>
-            {customer.email} {customer.email_verified ? "(proven)" : "(not proven)"}
+            {customer.email} {customer.email_verified ? "(verified)" : "(not verified)"}
           </dd>
           <dt>Password</dt>
           <dd>{customer.password ? "set" : "none: cannot sign in with e-mail"}</dd>
@@ -115,11 +116,21 @@ function Erase({ customer }: { customer: Customer }) {
         <NotOffered act="administer" />
       )}
       {isOpen && (
-        <ConfirmByName
+        <Confirm
           title={`Erase ${customer.name}?`}
-          name={customer.email}
-          what="e-mail address"
+          says="This deletes the customer and takes the person’s data out of the log of events, for good. The person is signed out everywhere. If they come back, they are a new customer."
+          figures={[
+            sessionsOf(admin, customer),
+            {
+              about: "links to providers",
+              read: async () => {
+                const { data } = await admin.customers.identities(customer.id);
+                return sentence(`${counted(data.length, "link")} to a provider’s account.`);
+              },
+            },
+          ]}
           act="Erase for good"
+          name={{ what: "e-mail address", is: customer.email }}
           onClose={() => setOpen(false)}
           onConfirm={async () => {
             await admin.customers.erase(customer.id);
@@ -128,12 +139,7 @@ function Erase({ customer }: { customer: Customer }) {
             queries.removeQueries({ queryKey: ["customers", customer.id] });
             await queries.invalidateQueries({ queryKey: ["customers"] });
           }}
-        >
-          <p>
-            This cannot be undone. The person is signed out everywhere, and becomes somebody new when they
-            come back.
-          </p>
-        </ConfirmByName>
+        />
       )}
     </section>
   );

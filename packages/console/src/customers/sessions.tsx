@@ -1,13 +1,15 @@
-import type { Customer, CustomerTokenEntry } from "@latchkey/sdk/admin";
+import type { Admin, Customer, CustomerTokenEntry } from "@latchkey/sdk/admin";
 import { useQueryClient } from "@tanstack/react-query";
-import { useAct } from "../parts/forms/use-act.ts";
+import { useState } from "react";
+import { Confirm } from "../parts/forms/confirm.tsx";
+import type { Figure } from "../parts/forms/figures.tsx";
 import { Empty } from "../parts/lists/empty.tsx";
 import { Listing } from "../parts/lists/items.tsx";
 import { useListed } from "../parts/lists/listed.ts";
 import { NotOffered } from "../parts/not-offered.tsx";
+import { countedList, sentence } from "../parts/text/counts.ts";
 import { Instant } from "../parts/text/instant.tsx";
 import { say } from "../parts/text/notices.tsx";
-import { Problem } from "../parts/text/problem.tsx";
 import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
 
@@ -15,30 +17,19 @@ import { useAdmin } from "../session/session.ts";
 export function Sessions({ customer }: { customer: Customer }) {
   const admin = useAdmin();
   const can = useCan();
-  const queries = useQueryClient();
   const tokens = admin.customerTokens(customer.id);
+  const [ending, setEnding] = useState<CustomerTokenEntry | "all">();
   const query = useListed(["tokens", customer.id], (page) => tokens.list(page), { limit: 25 });
-  const { isBusy, error, run } = useAct(async (one: CustomerTokenEntry | undefined) => {
-    await (one ? tokens.revoke(one.id) : tokens.revokeAll());
-    say(one ? "The session is ended." : `${customer.name} is signed out everywhere.`);
-    await queries.invalidateQueries({ queryKey: ["tokens", customer.id] });
-  });
   return (
     <section className="stack" aria-labelledby="sessions">
       <h2 id="sessions">Signed in now</h2>
-      {error !== undefined && <Problem error={error} />}
       <Listing
         query={query}
         empty={<Empty title="Nowhere">No session of this customer is alive.</Empty>}
         head={() =>
           can("revoke_tokens") ? (
             <p>
-              <button
-                type="button"
-                className="button button-plain"
-                disabled={isBusy}
-                onClick={() => run(undefined)}
-              >
+              <button type="button" className="button button-plain" onClick={() => setEnding("all")}>
                 End all sessions
               </button>
             </p>
@@ -65,8 +56,7 @@ export function Sessions({ customer }: { customer: Customer }) {
                 <button
                   type="button"
                   className="button button-plain button-small"
-                  disabled={isBusy}
-                  onClick={() => run(token)}
+                  onClick={() => setEnding(token)}
                 >
                   End this session
                 </button>
@@ -75,7 +65,43 @@ export function Sessions({ customer }: { customer: Customer }) {
           </div>
         )}
       </Listing>
+      {ending && <EndSessions customer={customer} ending={ending} onClose={() => setEnding(undefined)} />}
     </section>
+  );
+}
+
+export const sessionsOf = (admin: Pick<Admin, "customerTokens">, customer: Pick<Customer, "id">): Figure => ({
+  about: "sessions",
+  read: async () => {
+    const found = await admin.customerTokens(customer.id).list({ limit: 1 });
+    return sentence(`${countedList(found, "session")} of this customer now.`);
+  },
+});
+
+type EndProps = { customer: Customer; ending: CustomerTokenEntry | "all"; onClose: () => void };
+
+function EndSessions({ customer, ending, onClose }: EndProps) {
+  const admin = useAdmin();
+  const queries = useQueryClient();
+  const tokens = admin.customerTokens(customer.id);
+  const isAll = ending === "all";
+  return (
+    <Confirm
+      title={isAll ? `End all sessions of ${customer.name}?` : `End this session of ${customer.name}?`}
+      says={
+        isAll
+          ? "The customer is signed out everywhere: the next request of each session is refused. They can sign in again."
+          : `The customer is signed out there (${deviceInWords(ending)}): the next request of this session is refused. They can sign in again.`
+      }
+      figures={[sessionsOf(admin, customer)]}
+      act={isAll ? "End all sessions" : "End session"}
+      onClose={onClose}
+      onConfirm={async () => {
+        await (isAll ? tokens.revokeAll() : tokens.revoke(ending.id));
+        say(isAll ? `${customer.name} is signed out everywhere.` : "The session is ended.");
+        await queries.invalidateQueries({ queryKey: ["tokens", customer.id] });
+      }}
+    />
   );
 }
 

@@ -1,11 +1,11 @@
 import { Suspense, useState } from "react";
 import { Redirect, Route, Switch, useLocation } from "wouter";
 import { SkeletonRows } from "../parts/lists/skeleton.tsx";
-import { SCREENS } from "../screens.ts";
+import { isScreen, SCREENS } from "../screens.ts";
 import { useMaybeSession } from "../session/session.ts";
 import { SignIn } from "../sign-in/sign-in.tsx";
 import { SignedIn } from "../sign-in/signed-in.tsx";
-import { Frame } from "./frame.tsx";
+import { Brand, Frame } from "./frame.tsx";
 import { type Load, loaded } from "./loaded.ts";
 import { NotHere } from "./not-here.tsx";
 import { insteadOfScreen, Unshown } from "./unshown.tsx";
@@ -31,9 +31,6 @@ const screens: [path: string, load: Load][] = [
   [SCREENS.settings, async () => (await import("../settings/settings.tsx")).Settings],
 ];
 
-/** The form of ids that the SDK accepts. */
-const isId = (text: string | undefined): boolean => /^[\w-]+$/.test(text ?? "");
-
 export function Console() {
   const session = useMaybeSession();
   const [path] = useLocation();
@@ -41,8 +38,23 @@ export function Console() {
   // The refusal concerns the previous person only.
   if (session && refused !== undefined) setRefused(undefined);
   if (path === SCREENS.signedIn) return <SignedIn onRefused={setRefused} />;
+  if (!isScreen(path))
+    return session ? (
+      <Frame>
+        <NotHere />
+      </Frame>
+    ) : (
+      <div className="alone">
+        <header>
+          <Brand />
+        </header>
+        <main className="alone-head">
+          <NotHere />
+        </main>
+      </div>
+    );
   if (!session) return <SignIn refused={refused} />;
-  if (path === SCREENS.signIn) return <Redirect to={SCREENS.home} />;
+  if (path.replace(/\/$/, "") === SCREENS.signIn) return <Redirect to={SCREENS.home} replace />;
   return (
     <Frame>
       <Unshown key={path} instead={insteadOfScreen}>
@@ -53,13 +65,10 @@ export function Console() {
                 const Screen = loaded(load);
                 return (
                   <Route key={at} path={at}>
-                    {(ids) => (Object.values(ids).every(isId) ? <Screen key={path} /> : <NotHere />)}
+                    <Screen key={path} />
                   </Route>
                 );
               })}
-              <Route>
-                <NotHere />
-              </Route>
             </Switch>
           </Suspense>
         )}

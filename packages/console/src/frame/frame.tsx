@@ -4,6 +4,7 @@ import { Above, useAbove } from "../parts/forms/above.ts";
 import { SignOut } from "../parts/sign-out.tsx";
 import { Notices } from "../parts/text/notices.tsx";
 import { useEnd } from "../session/end.ts";
+import { useOtherTabs } from "../session/other-tabs.ts";
 import { useRenewal } from "../session/renewal.ts";
 import { useSession } from "../session/session.ts";
 import { useLiveEvents } from "./live.ts";
@@ -50,6 +51,7 @@ export function Frame({ children }: { children: ReactNode }) {
   const isOver = useEnd();
   useLiveEvents(!isOver);
   useRenewal(!isOver);
+  useOtherTabs();
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new path closes the menu
   useEffect(() => setOpen(false), [path]);
   useTop();

@@ -3,9 +3,12 @@ import { Screen } from "../parts/screen.tsx";
 
 export function NotHere() {
   return (
-    <Screen title="There is no such screen" lead="The address may be old, or was cut off on its way here.">
+    <Screen
+      title="This page doesn’t exist"
+      lead="The address may be old or mistyped, or a part of it was cut off."
+    >
       <p>
-        <Link href="/">Go to Home</Link>, or <Link href="/find">find</Link> what you were looking for.
+        <Link href="/">Go to Home</Link>, or <Link href="/find">look up</Link> a sign-on, a person or a key.
       </p>
     </Screen>
   );

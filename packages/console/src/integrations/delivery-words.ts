@@ -1,8 +1,15 @@
 import type { IntegrationDelivery } from "@latchkey/sdk/admin";
+import type { Tone } from "../parts/text/pill.tsx";
+
+export const STATUS_WORDS: Record<IntegrationDelivery["status"], { tone: Tone; word: string }> = {
+  waiting: { tone: "warn", word: "Waiting" },
+  delivered: { tone: "good", word: "Delivered" },
+  failed: { tone: "bad", word: "Failed" },
+};
 
 const GIVEN_UP: Record<NonNullable<IntegrationDelivery["reason"]>, string> = {
   attempts_exceeded: "Given up after ten attempts.",
-  gone: "Given up: the receiver said that it is gone (410).",
+  gone: "Given up: the receiver answered 410 (gone).",
   event_forgotten: "Given up: its event is no longer kept, so there is nothing to send.",
 };
 

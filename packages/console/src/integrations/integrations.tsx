@@ -11,6 +11,7 @@ import { Pill, type Tone } from "../parts/text/pill.tsx";
 import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
 import { CreateIntegration } from "./create-integration.tsx";
+import { observesInWords } from "./event-types.ts";
 
 const STATUS: Record<Integration["meta"]["status"], { tone: Tone; word: string }> = {
   healthy: { tone: "good", word: "Healthy" },
@@ -31,7 +32,7 @@ export function Integrations() {
   return (
     <Screen
       title="Integrations"
-      lead="Programs of yours that are told what happens: each event is posted to them, signed, at least once."
+      lead="Latchkey posts events to your programs: each event signed, at least once, in order for each resource."
       actions={
         can("administer") ? (
           <button type="button" className="button" onClick={() => setCreating(true)}>
@@ -46,8 +47,8 @@ export function Integrations() {
         query={query}
         empty={
           <Empty title="No integration yet">
-            A newsletter that wants new customers, a till that must hear of ended sessions: give it an
-            address, and choose what it hears of. What could not be delivered is tried again for three days.
+            For example a newsletter that needs new customers, or a till that must know of ended sessions:
+            enter its address and choose its events. Latchkey tries a failed delivery again for three days.
           </Empty>
         }
       >
@@ -66,13 +67,13 @@ function IntegrationItem({ integration }: { integration: Integration }) {
         <span className="item-name">{name}</span>
         <br />
         <span className="quiet small">
-          {configuration.url} · {observes.join(", ")}
+          {configuration.url} · {observesInWords(observes)}
         </span>
       </span>
       <span className="item-side">
         <Health of={integration} />
         <span>
-          {meta.last_delivery ? "last sent " : ""}
+          {meta.last_delivery ? "last attempt " : ""}
           <Instant at={meta.last_delivery?.at ?? null} never="nothing sent yet" />
         </span>
       </span>

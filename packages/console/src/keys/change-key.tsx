@@ -1,26 +1,28 @@
-import { DialogDismiss } from "@ariakit/react/dialog";
 import type { ApplicationKey } from "@latchkey/sdk/admin";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ChangeRole } from "../parts/forms/change-role.tsx";
-import { ConfirmByName } from "../parts/forms/confirm-by-name.tsx";
+import { Confirm } from "../parts/forms/confirm.tsx";
 import { Choices } from "../parts/forms/field.tsx";
-import { Modal, useOpener } from "../parts/forms/modal.tsx";
+import { useOpener } from "../parts/forms/modal.tsx";
 import { useSecretOnce } from "../parts/forms/secret-once.tsx";
-import { useAct } from "../parts/forms/use-act.ts";
 import { say } from "../parts/text/notices.tsx";
-import { Problem } from "../parts/text/problem.tsx";
 import { useAdmin } from "../session/session.ts";
+import { requestsOf } from "./key-figures.ts";
 
 type Props = { value: ApplicationKey; onClose: () => void };
 
 const GRACES = [
-  { value: "86400", label: "A day", why: "Time to bring the new secret to wherever the program runs." },
+  {
+    value: "86400",
+    label: "A day",
+    why: "Time to bring the new secret to each place where the program runs.",
+  },
   { value: "604800", label: "A week", why: "For programs that are released rarely." },
   {
     value: "0",
     label: "None: end it now",
-    why: "The old secret has leaked. Programs that use it are refused at once.",
+    why: "For a secret that has leaked. Programs that use it are refused at once.",
   },
 ] as const;
 
@@ -30,29 +32,26 @@ export function RotateKey({ value: key, onClose }: Props) {
   const opener = useOpener();
   const [grace, setGrace] = useState<(typeof GRACES)[number]["value"]>("86400");
   const showSecret = useSecretOnce();
-  const { isBusy, error, run } = useAct(async () => {
-    const { data } = await admin.applicationKeys.rotate(key.id, { grace_seconds: Number(grace) });
-    showSecret({
-      title: `The new secret of ${key.name}`,
-      values: { "Client secret": data.client_secret },
-      opener,
-    });
-    void queries.invalidateQueries({ queryKey: ["keys"] });
-  }, onClose);
   return (
-    <Modal title={`Rotate the secret of ${key.name}`} isFirm={isBusy} onClose={onClose}>
-      <p>The key gets a new secret. How long should the old one go on working?</p>
+    <Confirm
+      title={`Rotate the secret of ${key.name}?`}
+      says="The key gets a new secret, which is shown once. The old secret works for the time that you choose; after that, programs that still use it are refused."
+      figures={[requestsOf(admin, key)]}
+      act="Rotate secret"
+      isMild={grace !== "0"}
+      onClose={onClose}
+      onConfirm={async () => {
+        const { data } = await admin.applicationKeys.rotate(key.id, { grace_seconds: Number(grace) });
+        showSecret({
+          title: `The new secret of ${key.name}`,
+          values: { "Client secret": data.client_secret },
+          opener,
+        });
+        void queries.invalidateQueries({ queryKey: ["keys"] });
+      }}
+    >
       <Choices legend="How long the old secret works" options={GRACES} value={grace} onChoose={setGrace} />
-      {error !== undefined && <Problem error={error} />}
-      <div className="form-actions">
-        <button type="button" className="button" disabled={isBusy} onClick={() => run()}>
-          Make a new secret
-        </button>
-        <DialogDismiss className="button button-plain" disabled={isBusy}>
-          Cancel
-        </DialogDismiss>
-      </div>
-    </Modal>
+    </Confirm>
   );
 }
 
@@ -63,6 +62,8 @@ export function ChangeKeyRole({ value: key, onClose }: Props) {
   return (
     <ChangeRole
       of={key}
+      says="The new role counts within a second, also for access tokens that the program already has. Requests that the new role does not allow are refused."
+      figures={[requestsOf(admin, key)]}
       onClose={onClose}
       onChange={async (role) => {
         await admin.applicationKeys.update(key.id, { name: key.name, role });
@@ -72,19 +73,18 @@ export function ChangeKeyRole({ value: key, onClose }: Props) {
   );
 }
 
-export function DeleteKey({
-  value: key,
-  onClose,
-  onDeleted,
-}: Props & { onDeleted?: (() => void) | undefined }) {
+type DeleteProps = Props & { onDeleted?: (() => void) | undefined };
+
+export function DeleteKey({ value: key, onClose, onDeleted }: DeleteProps) {
   const admin = useAdmin();
   const queries = useQueryClient();
   return (
-    <ConfirmByName
+    <Confirm
       title={`Delete ${key.name}?`}
-      name={key.name}
-      what="key’s name"
-      act="Delete the key"
+      says="Its secrets and all its access tokens stop working within a second. The program that uses the key stops working."
+      figures={[requestsOf(admin, key)]}
+      act="Delete key"
+      name={{ what: "key’s name", is: key.name }}
       onClose={onClose}
       onConfirm={async () => {
         await admin.applicationKeys.delete(key.id);
@@ -93,10 +93,6 @@ export function DeleteKey({
         queries.removeQueries({ queryKey: ["keys", key.id] });
         await queries.invalidateQueries({ queryKey: ["keys"] });
       }}
-    >
-      <p>
-        Its secrets and every access token of it end within a second. The program that uses it stops working.
-      </p>
-    </ConfirmByName>
+    />
   );
 }

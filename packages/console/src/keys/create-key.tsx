@@ -7,8 +7,8 @@ import { Modal, useOpener } from "../parts/forms/modal.tsx";
 import { useSecretOnce } from "../parts/forms/secret-once.tsx";
 import { useAct } from "../parts/forms/use-act.ts";
 import { Problem } from "../parts/text/problem.tsx";
-import { ROLES } from "../parts/text/role-words.ts";
-import { type Role, useAdmin } from "../session/session.ts";
+import { useAdmin } from "../session/session.ts";
+import { PURPOSES, type Purpose, roleFor } from "./purposes.ts";
 
 export function CreateKey({ onClose }: { onClose: () => void }) {
   const admin = useAdmin();
@@ -16,14 +16,14 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
   const opener = useOpener();
   const [name, setName] = useState("");
   const [reserved, setReserved] = useState("0");
-  const [role, setRole] = useState<Role>("administrator");
+  const [purpose, setPurpose] = useState<Purpose>();
   const showSecret = useSecretOnce();
   const isCount = /^\d{1,9}$/.test(reserved);
   const { isBusy, error, run } = useAct(async () => {
     const { data } = await admin.applicationKeys.create({
       name: name.trim(),
       reserved_rate_limit: Number(reserved),
-      role,
+      role: roleFor(purpose),
     });
     showSecret({
       title: `The key of ${data.name}`,
@@ -45,15 +45,25 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
         />
         <Field
           label="Reserved requests a second"
-          hint="Never refused, whatever the others do. 0: it takes from what all share."
+          hint="Requests up to this rate are never refused, whatever other keys do. 0: the key uses the shared rate."
           inputMode="numeric"
           value={reserved}
           onType={setReserved}
           fault={isCount ? undefined : "A whole number, 0 or more."}
         />
         <div className="stack-tight">
-          <strong>What its secret may do</strong>
-          <Choices legend="What its secret may do" options={ROLES} value={role} onChoose={setRole} />
+          <strong>What is it for?</strong>
+          <Choices
+            legend="What is it for?"
+            options={PURPOSES}
+            value={purpose}
+            onChoose={(chosen) => setPurpose(chosen)}
+          />
+          {purpose === undefined && (
+            <p className="quiet small">
+              Without a choice the key is a viewer. You can change its role later.
+            </p>
+          )}
         </div>
         {error !== undefined && <Problem error={error} />}
         <div className="form-actions">

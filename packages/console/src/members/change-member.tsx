@@ -3,7 +3,7 @@ import type { Member } from "@latchkey/sdk/admin";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ChangeRole } from "../parts/forms/change-role.tsx";
-import { ConfirmByName } from "../parts/forms/confirm-by-name.tsx";
+import { Confirm } from "../parts/forms/confirm.tsx";
 import { Choices, Field } from "../parts/forms/field.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { Modal } from "../parts/forms/modal.tsx";
@@ -12,6 +12,7 @@ import { say } from "../parts/text/notices.tsx";
 import { Problem } from "../parts/text/problem.tsx";
 import { ROLES } from "../parts/text/role-words.ts";
 import { type Role, useAdmin } from "../session/session.ts";
+import { otherAdministrators } from "./administrators.ts";
 
 type Props = { member: Member; onClose: () => void };
 
@@ -60,6 +61,8 @@ export function ChangeMemberRole({ member, onClose }: Props) {
   return (
     <ChangeRole
       of={member}
+      says="The new role counts within a second, also where this person is signed in now."
+      figures={[otherAdministrators(admin, member)]}
       onClose={onClose}
       onChange={async (role) => {
         await admin.members.update(member.id, { role });
@@ -73,19 +76,18 @@ export function RemoveMember({ member, onClose }: Props) {
   const admin = useAdmin();
   const queries = useQueryClient();
   return (
-    <ConfirmByName
+    <Confirm
       title={`Remove ${member.name}?`}
-      name={member.email}
-      what="e-mail address"
-      act="Remove the member"
+      says="They are signed out within a second, and cannot sign in until they are invited again. The log keeps what they have done."
+      figures={[otherAdministrators(admin, member)]}
+      act="Remove member"
+      name={{ what: "e-mail address", is: member.email }}
       onClose={onClose}
       onConfirm={async () => {
         await admin.members.delete(member.id);
         say(`${member.name} is removed.`);
         await queries.invalidateQueries({ queryKey: ["members"] });
       }}
-    >
-      <p>They are out within a second. What they have done stays in the log under their name.</p>
-    </ConfirmByName>
+    />
   );
 }

@@ -2,6 +2,7 @@ import type { ApplicationKey, ApplicationKeyDryRun, ApplicationKeyListMeta } fro
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useId, useState } from "react";
 import { useSearchParams } from "wouter";
+import { Confirm } from "../parts/forms/confirm.tsx";
 import { useAct } from "../parts/forms/use-act.ts";
 import { useDraft } from "../parts/forms/use-draft.ts";
 import { Asked } from "../parts/lists/asked.tsx";
@@ -15,6 +16,7 @@ import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
 import { DryRun } from "./dry-run.tsx";
 import { type KeysRead, readKeys, withKey } from "./read-keys.ts";
+import { refusalsOf } from "./refusals.ts";
 
 export function Planner() {
   const admin = useAdmin();
@@ -27,7 +29,7 @@ export function Planner() {
   return (
     <Screen
       title="Planner"
-      lead="What would a reservation cost the others? The last hour is played again with it, and drawn key by key."
+      lead="What would a reservation cost the other keys? The planner replays the last hour with it, key by key."
     >
       <Asked
         query={query}
@@ -82,7 +84,8 @@ function Plan({ value: key, meta }: { value: ApplicationKey; meta: ApplicationKe
   const slider = useId();
   // Both buttons are disabled or removed after a press, so the focus returns to the slider.
   const focusSlider = () => document.getElementById(slider)?.focus();
-  const { isBusy, error, run } = useAct(async () => {
+  const [isConfirming, setConfirming] = useState(false);
+  const apply = async () => {
     const { data } = await admin.applicationKeys.update(key.id, {
       name: key.name,
       reserved_rate_limit: wanted,
@@ -95,36 +98,19 @@ function Plan({ value: key, meta }: { value: ApplicationKey; meta: ApplicationKe
     await queries.invalidateQueries({ queryKey: ["usage"] });
     draft.settle();
     focusSlider();
-  });
+  };
+  const { isBusy, error, run } = useAct(apply);
   return (
     <>
       <section className="card stack" aria-label="Reservation">
-        <label htmlFor={slider} className="row apart">
-          <strong>Reserved for {key.name}</strong>
-          <span>
-            <span className="figure-large">{wanted}</span>{" "}
-            <span className="quiet">
-              a second; now {key.reserved_rate_limit}, at most {most}
-            </span>
-          </span>
-        </label>
-        <input
-          id={slider}
-          className="range"
-          type="range"
-          min={0}
-          max={most}
-          value={wanted}
-          onChange={(event) => draft.type(Number(event.target.value))}
-          aria-valuetext={`${wanted} a second`}
-        />
+        <ReservationSlider id={slider} value={key} most={most} wanted={wanted} onType={draft.type} />
         {error !== undefined && <Problem error={error} />}
         {can("administer") ? (
           <PlanButtons
             isBusy={isBusy}
             isChanged={draft.isChanged}
             reserved={key.reserved_rate_limit}
-            onApply={() => run()}
+            onApply={() => (wanted < key.reserved_rate_limit ? setConfirming(true) : run())}
             onBack={() => {
               draft.forget();
               focusSlider();
@@ -132,6 +118,15 @@ function Plan({ value: key, meta }: { value: ApplicationKey; meta: ApplicationKe
           />
         ) : (
           <NotOffered act="administer" />
+        )}
+        {isConfirming && (
+          <Lower
+            value={key}
+            wanted={wanted}
+            opener={document.getElementById(slider)}
+            onClose={() => setConfirming(false)}
+            onConfirm={apply}
+          />
         )}
       </section>
       <section className="stack-tight" aria-labelledby="foresight">
@@ -141,6 +136,65 @@ function Plan({ value: key, meta }: { value: ApplicationKey; meta: ApplicationKe
         </Asked>
       </section>
     </>
+  );
+}
+
+type SliderProps = {
+  id: string;
+  value: ApplicationKey;
+  most: number;
+  wanted: number;
+  onType: (wanted: number) => void;
+};
+
+const ReservationSlider = ({ id, value: key, most, wanted, onType }: SliderProps) => (
+  <>
+    <label htmlFor={id} className="row apart">
+      <strong>Reserved for {key.name}</strong>
+      <span>
+        <span className="figure-large">{wanted}</span>{" "}
+        <span className="quiet">
+          a second; now {key.reserved_rate_limit}, at most {most}
+        </span>
+      </span>
+    </label>
+    <input
+      id={id}
+      className="range"
+      type="range"
+      min={0}
+      max={most}
+      value={wanted}
+      onChange={(event) => onType(Number(event.target.value))}
+      aria-valuetext={`${wanted} a second`}
+    />
+  </>
+);
+
+type LowerProps = {
+  value: ApplicationKey;
+  wanted: number;
+  opener: HTMLElement | null;
+  onClose: () => void;
+  onConfirm: () => Promise<unknown>;
+};
+
+/** `seen`: the key as it was when the dialog opened. The screen follows what other people save. */
+function Lower({ value, wanted, ...rest }: LowerProps) {
+  const admin = useAdmin();
+  const [seen] = useState(value);
+  return (
+    <Confirm
+      title={
+        wanted === 0
+          ? `Remove the reservation of ${seen.name}?`
+          : `Lower the reservation of ${seen.name} to ${wanted} a second?`
+      }
+      says={`Now ${seen.reserved_rate_limit} a second are reserved. Within a second, requests above the new reservation use the rate that all keys share, and are refused when that is used up.`}
+      figures={[refusalsOf(admin, seen, wanted)]}
+      act={wanted === 0 ? "Remove reservation" : "Lower reservation"}
+      {...rest}
+    />
   );
 }
 

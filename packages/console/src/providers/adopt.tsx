@@ -1,11 +1,12 @@
 import type { Profile } from "@latchkey/sdk/admin";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { ConfirmByName } from "../parts/forms/confirm-by-name.tsx";
+import { Confirm } from "../parts/forms/confirm.tsx";
 import { say } from "../parts/text/notices.tsx";
 import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
 import { peopleInWords } from "./left-behind.ts";
+import { signOnsThrough } from "./provider-figures.ts";
 
 /**
  * Offers the identities of a removed provider to the same provider after it was added again. Otherwise its
@@ -17,6 +18,7 @@ export function Adopt({ realmId, profile }: { realmId: string; profile: Profile 
   const queries = useQueryClient();
   const [chosen, setChosen] = useState<string>();
   const adoptable = profile.meta.adoptable ?? [];
+  const count = adoptable.find(({ profile_id }) => profile_id === chosen)?.identities ?? 0;
   if (adoptable.length === 0 || !can("administer")) return null;
   return (
     <section className="card stack" aria-labelledby="adopt">
@@ -38,11 +40,12 @@ export function Adopt({ realmId, profile }: { realmId: string; profile: Profile 
         </div>
       ))}
       {chosen && (
-        <ConfirmByName
-          title="Take these people over?"
-          name={profile.name}
-          what="provider’s name"
+        <Confirm
+          title={`Let these people into their accounts through ${profile.name}?`}
+          says="Each person who signs in through this provider gets the account they had before, if the provider sends the same subject for them."
+          figures={[signOnsThrough(admin, profile)]}
           act="Take them over"
+          name={{ what: "provider’s name", is: profile.name }}
           onClose={() => setChosen(undefined)}
           onConfirm={async () => {
             await admin
@@ -52,8 +55,10 @@ export function Adopt({ realmId, profile }: { realmId: string; profile: Profile 
             await queries.invalidateQueries({ queryKey: ["providers"] });
           }}
         >
-          <p>Each is let into the account they had before, by the subject that the provider calls them by.</p>
-        </ConfirmByName>
+          <p>
+            <strong>{peopleInWords(count)}</strong> signed in through the removed provider.
+          </p>
+        </Confirm>
       )}
     </section>
   );

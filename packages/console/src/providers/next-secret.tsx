@@ -1,13 +1,10 @@
-import { DialogDismiss } from "@ariakit/react/dialog";
 import type { Profile } from "@latchkey/sdk/admin";
 import { useState } from "react";
+import { Confirm } from "../parts/forms/confirm.tsx";
 import { Field } from "../parts/forms/field.tsx";
-import { Form } from "../parts/forms/form.tsx";
-import { Modal } from "../parts/forms/modal.tsx";
-import { useAct } from "../parts/forms/use-act.ts";
 import { say } from "../parts/text/notices.tsx";
-import { Problem } from "../parts/text/problem.tsx";
 import { useAdmin } from "../session/session.ts";
+import { signOnsThrough } from "./provider-figures.ts";
 
 type Props = { realmId: string; profile: Profile; onClose: () => void; onDone: () => Promise<unknown> };
 
@@ -23,42 +20,37 @@ export function NextSecret({ realmId, profile, onClose, onDone }: Props) {
   const [seen] = useState(profile);
   const [secret, setSecret] = useState("");
   const isFirst = isWithoutSecret(seen);
-  const { isBusy, error, run } = useAct(async () => {
-    const change = { [isFirst ? "client_secret" : "client_secret_next"]: secret.trim() };
-    await admin.profiles(realmId).update(profile.id, change, { basedOn: seen });
-    say(isFirst ? "The secret is kept." : "The new secret is kept, and will be used.");
-    await onDone();
-  }, onClose);
   return (
-    <Modal
-      title={isFirst ? "Enter the client secret" : "Change the client secret"}
-      isFirm={isBusy}
+    <Confirm
+      title={`${isFirst ? "Enter" : "Replace"} the client secret of ${seen.name}?`}
+      says={
+        isFirst
+          ? "Paste the secret that the provider has given you. It is stored encrypted and never shown again."
+          : "Create a second secret at the provider and paste it here. Latchkey uses the old one until the provider refuses it, and then the new one. If the new one is wrong, sign-ons fail from then on."
+      }
+      figures={isFirst ? [] : [signOnsThrough(admin, seen)]}
+      act={isFirst ? "Save secret" : "Replace secret"}
+      isMild
+      isReady={secret.trim() !== ""}
       onClose={onClose}
+      onConfirm={async () => {
+        const change = { [isFirst ? "client_secret" : "client_secret_next"]: secret.trim() };
+        await admin.profiles(realmId).update(profile.id, change, { basedOn: seen });
+        say(
+          isFirst
+            ? "The secret is saved."
+            : "The new secret is saved. Latchkey uses it when the old one ends.",
+        );
+        await onDone();
+      }}
     >
-      <p>
-        {isFirst
-          ? "Paste the secret that the provider has given you. It is kept sealed, and never shown again."
-          : "Make a second secret at the provider and paste it here. The old one is used until the provider refuses it, so nobody notices the change."}
-      </p>
-      <Form onSubmit={run}>
-        <Field
-          label={isFirst ? "Client secret" : "New client secret"}
-          type="password"
-          autoComplete="off"
-          required
-          value={secret}
-          onType={setSecret}
-        />
-        {error !== undefined && <Problem error={error} />}
-        <div className="form-actions">
-          <button type="submit" className="button" disabled={isBusy}>
-            {isFirst ? "Keep the secret" : "Keep the new secret"}
-          </button>
-          <DialogDismiss className="button button-plain" disabled={isBusy}>
-            Cancel
-          </DialogDismiss>
-        </div>
-      </Form>
-    </Modal>
+      <Field
+        label={isFirst ? "Client secret" : "New client secret"}
+        type="password"
+        autoComplete="off"
+        value={secret}
+        onType={setSecret}
+      />
+    </Confirm>
   );
 }

@@ -1,10 +1,7 @@
-import type { Profile, ProfileChange, ProfileLinks } from "@latchkey/sdk/admin";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
-import { useLocation, useParams } from "wouter";
-import { ConfirmByName } from "../parts/forms/confirm-by-name.tsx";
+import type { Profile, ProfileLinks } from "@latchkey/sdk/admin";
+import { useQuery } from "@tanstack/react-query";
+import { useParams } from "wouter";
 import { Copyable } from "../parts/forms/copy.tsx";
-import { useAct } from "../parts/forms/use-act.ts";
 import { Asked } from "../parts/lists/asked.tsx";
 import { SkeletonRows } from "../parts/lists/skeleton.tsx";
 import { NotOffered } from "../parts/not-offered.tsx";
@@ -12,17 +9,14 @@ import { stateOf } from "../parts/profiles.ts";
 import { useIsForMembers } from "../parts/realms.ts";
 import { Screen } from "../parts/screen.tsx";
 import { Instant } from "../parts/text/instant.tsx";
-import { say } from "../parts/text/notices.tsx";
 import { Pill } from "../parts/text/pill.tsx";
-import { Problem } from "../parts/text/problem.tsx";
 import { Words } from "../parts/text/words.tsx";
 import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
 import { Adopt } from "./adopt.tsx";
 import { Doctor } from "./doctor.tsx";
 import { Drift } from "./drift.tsx";
-import { MoveProvider } from "./move-provider.tsx";
-import { isWithoutSecret, NextSecret } from "./next-secret.tsx";
+import { ProviderActs } from "./provider-acts.tsx";
 import { TestSignOn } from "./test-sign-on.tsx";
 
 export function ProviderScreen() {
@@ -63,8 +57,8 @@ function Shown({ realmId, profile, links }: Props) {
         <div>
           <h2 id="test">Test sign-on</h2>
           <p className="quiet">
-            Sign in once as a person. Every check is shown here, with both sides. No customer and no token
-            come of it.
+            Sign in once as a person. Every check is shown here, with both sides. No customer or token is
+            created.
           </p>
         </div>
         {profile.flow === "direct" ? (
@@ -80,7 +74,7 @@ function Shown({ realmId, profile, links }: Props) {
       <section className="stack" aria-labelledby="change">
         <h2 id="change">Change</h2>
         {can("administer") ? (
-          <Changes realmId={realmId} profile={profile} />
+          <ProviderActs realmId={realmId} profile={profile} />
         ) : (
           <NotOffered act="administer" />
         )}
@@ -103,19 +97,19 @@ function Facts({ realmId, profile, links }: Props) {
       <dl className="facts">
         <dt>Issuer</dt>
         <dd>{profile.meta.issuer ?? "not read yet"}</dd>
-        <dt>Its hosts</dt>
+        <dt>Hosts</dt>
         <dd>{profile.meta.endpoint_hosts.join(", ") || "not read yet"}</dd>
-        <dt>Client id there</dt>
+        <dt>Client id at the provider</dt>
         <dd>
           <code>{profile.client_id}</code>
         </dd>
-        <dt>Somebody new</dt>
+        <dt>New people</dt>
         <dd>
           {isForMembers
-            ? "is refused, unless they were invited under Members"
+            ? "are refused, unless they were invited under Members"
             : profile.provisioning === "create"
-              ? "becomes a customer when they first sign in"
-              : "is refused: only existing customers may sign in"}
+              ? "become customers when they first sign in"
+              : "are refused: only existing customers may sign in"}
         </dd>
         {profile.flow === "direct" && (
           <>
@@ -145,76 +139,5 @@ function Facts({ realmId, profile, links }: Props) {
         <Copyable text={links["callback-endpoint"]} what="callback" />
       </div>
     </section>
-  );
-}
-
-function Changes({ realmId, profile }: Omit<Props, "links">) {
-  const admin = useAdmin();
-  const queries = useQueryClient();
-  const [, go] = useLocation();
-  const isForMembers = useIsForMembers(realmId);
-  const [open, setOpen] = useState<"delete" | "move" | "secret">();
-  const stale = () => queries.invalidateQueries({ queryKey: ["providers"] });
-  const { isBusy, error, run } = useAct(async (change: ProfileChange, done: string) => {
-    await admin.profiles(realmId).update(profile.id, change, { basedOn: profile });
-    say(done);
-    await stale();
-  });
-  return (
-    <>
-      {error !== undefined && <Problem error={error} />}
-      <div className="row">
-        <button
-          type="button"
-          className="button button-plain"
-          disabled={isBusy}
-          onClick={() =>
-            run(
-              { enabled: !profile.enabled },
-              profile.enabled ? "The provider is disabled." : "The provider is enabled.",
-            )
-          }
-        >
-          {profile.enabled ? "Disable" : "Enable"}
-        </button>
-        <button type="button" className="button button-plain" onClick={() => setOpen("secret")}>
-          {isWithoutSecret(profile) ? "Enter the client secret" : "Change the client secret"}
-        </button>
-        <button type="button" className="button button-plain" onClick={() => setOpen("move")}>
-          Change address and client
-        </button>
-        <button type="button" className="button button-bad-plain" onClick={() => setOpen("delete")}>
-          Remove
-        </button>
-      </div>
-      {open === "secret" && (
-        <NextSecret realmId={realmId} profile={profile} onClose={() => setOpen(undefined)} onDone={stale} />
-      )}
-      {open === "move" && (
-        <MoveProvider realmId={realmId} profile={profile} onClose={() => setOpen(undefined)} onDone={stale} />
-      )}
-      {open === "delete" && (
-        <ConfirmByName
-          title={`Remove ${profile.name}?`}
-          name={profile.name}
-          what="provider’s name"
-          act="Remove the provider"
-          onClose={() => setOpen(undefined)}
-          onConfirm={async () => {
-            await admin.profiles(realmId).delete(profile.id);
-            say(`${profile.name} is removed.`);
-            go("/providers");
-            await stale();
-          }}
-        >
-          <p>
-            Everybody who came through it is signed out at once, and nobody can sign in through it any more.{" "}
-            {isForMembers
-              ? "Members who came through it must be removed and invited again, also where another provider takes its place."
-              : "The customers stay."}
-          </p>
-        </ConfirmByName>
-      )}
-    </>
   );
 }

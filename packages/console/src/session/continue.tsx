@@ -6,7 +6,7 @@ import { useAct } from "../parts/forms/use-act.ts";
 import { SignOut } from "../parts/sign-out.tsx";
 import { Problem } from "../parts/text/problem.tsx";
 import { awaitToken, continuationPath } from "./continuation.ts";
-import { findPlace, leaveToSignIn } from "./member.ts";
+import { leaveToSignIn } from "./member.ts";
 import { continueWithToken, useSession } from "./session.ts";
 
 /** A dialog above the screen, which keeps the typed text. */
@@ -19,7 +19,7 @@ export function Continue() {
   const { isBusy, error, run } = useAct(continueWithToken, () => void queries.invalidateQueries());
   // biome-ignore lint/correctness/useExhaustiveDependencies: listens for the component's whole life
   useEffect(() => awaitToken(asked, run), [asked]);
-  const place = findPlace("");
+  const leaving = useAct(() => leaveToSignIn(store.id, path + location.search, {}));
   return (
     <Modal title="Your session has ended" isFirm onClose={() => {}}>
       <p>
@@ -27,13 +27,15 @@ export function Continue() {
         stays.
       </p>
       {error !== undefined && <Problem error={error} />}
-      {isBlocked && place && (
+      {leaving.error !== undefined && <Problem error={leaving.error} />}
+      {isBlocked && (
         <p className="hint hint-warn">
           Your browser has kept the window from opening.{" "}
           <button
             type="button"
             className="button-word"
-            onClick={() => void leaveToSignIn(place, path + location.search)}
+            disabled={leaving.isBusy}
+            onClick={() => leaving.run()}
           >
             Sign in in this window
           </button>{" "}

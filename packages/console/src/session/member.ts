@@ -1,16 +1,13 @@
-import { ApiError, beginMemberSignOn, completeMemberSignOn, type MemberToken } from "@latchkey/sdk/admin";
+import {
+  ApiError,
+  beginMemberSignOn,
+  completeMemberSignOn,
+  findMemberSignIn,
+  type MemberToken,
+} from "@latchkey/sdk/admin";
+import { openPlaces } from "./places.ts";
 
-/**
- * A member's sign-on. Stored on the device: the ids of store and realm (for the tab; after a sign-in also for
- * later tabs). Stored for the tab: the path to return to, and a mark that a member is signed in. The SDK
- * stores the verifier of the open sign-on in the tab's storage. ADR 34 has the reasons.
- */
-type Place = { store: string; realm: string };
-
-const PLACE = "latchkey:console:place";
-const BACK = "latchkey:console:back";
-const HERE = "latchkey:console:signed-in";
-const ID = /^[0-9a-f-]{36}$/;
+/** A member's sign-on. The SDK stores the verifier of the open sign-on in the tab's storage. */
 
 const NOWHERE = { getItem: () => null, setItem() {}, removeItem() {} };
 
@@ -23,91 +20,91 @@ function storageOf(name: "sessionStorage" | "localStorage"): Pick<Storage, keyof
   }
 }
 const ofTab = storageOf("sessionStorage");
-const ofDevice = storageOf("localStorage");
 
 /** Without storage no sign-on can be completed, because its verifier would be lost. */
 export const canKeep = ofTab !== NOWHERE;
 
-const options = () => ({ baseUrl: location.origin, storage: ofTab });
+export const places = openPlaces(ofTab, storageOf("localStorage"));
+
+// Functions, because unit tests import this file where there is no `location`.
+const service = () => ({ baseUrl: location.origin });
+const options = () => ({ ...service(), storage: ofTab });
 const redirectUri = () => `${location.origin}/console/signed-in`;
 
-/** The store and realm of the URL that members get, or of the last sign-in. */
-export function findPlace(search: string): Place | undefined {
-  const given = new URLSearchParams(search);
-  // The tab's own value first, because another tab may use another store.
-  const kept = read(ofTab) ?? read(ofDevice);
-  const store = given.get("store") ?? kept?.store ?? "";
-  const realm = given.get("realm") ?? kept?.realm ?? "";
-  return ID.test(store) && ID.test(realm) ? { store, realm } : undefined;
-}
+/** Why the console does not send the person to a provider. */
+export class NoWayIn extends Error {
+  readonly isStoreGone: boolean;
 
-/**
- * The store and realm of an earlier sign-in in this browser. Only there may a sign-on begin automatically,
- * because a URL may come from anyone and name a stranger's store.
- */
-export const findKept = (): Place | undefined => read(wasSignedIn() ? ofTab : ofDevice);
-
-export const isSame = (one: Place, other: Place | undefined): boolean =>
-  one.store === other?.store && one.realm === other.realm;
-
-/** Undefined if the stored text has another form. An error here would leave the page empty. */
-function read(storage: typeof ofTab): Place | undefined {
-  try {
-    return JSON.parse(storage.getItem(PLACE) ?? "null") ?? undefined;
-  } catch {
-    return undefined;
+  constructor(isStoreGone: boolean) {
+    super(
+      isStoreGone
+        ? "This service has no sign-in for members of that store. The id may be mistyped, or the store or its sign-in was removed. Ask an administrator of your store for the address."
+        : `Members of that store cannot come back to ${location.origin}. Open the console at the address that an administrator has sent you; or let an administrator add ${redirectUri()} to the redirect URIs of the realm for members.`,
+    );
+    this.isStoreGone = isStoreGone;
   }
 }
 
+/** The only store of the service that has a sign-in for members. */
+export const findOnlyStore = async (): Promise<string | null> =>
+  (await findMemberSignIn(service(), {}))?.storeId ?? null;
+
+type Manner = {
+  /**
+   * `none`: the provider shows no page; a person without a session there comes back with an error. `login`: the
+   * provider asks for a sign-in, even with a session.
+   */
+  prompt?: "none" | "login" | undefined;
+  /** Back, pressed at the provider, returns to this page. Otherwise the sign-on adds nothing to the history. */
+  isStep?: boolean;
+  /** Asked at the last moment: the person may have begun to type while the service was asked. */
+  mayLeave?: () => boolean;
+};
+
 /**
- * Leaves this page. `none`: the provider shows no page; a person without a session there comes back with an
- * error. `login`: the provider asks for a sign-in, even with a session.
+ * Leaves this page for the store's provider. First asks the service whether the sign-on can begin, because it
+ * would answer the browser with a page for shoppers.
  */
-export async function leaveToSignIn(place: Place, back: string, prompt?: "none" | "login"): Promise<void> {
-  ofTab.setItem(PLACE, JSON.stringify(place));
-  ofTab.setItem(BACK, back);
-  ofTab.removeItem(HERE);
-  const { url } = await beginMemberSignOn(options(), {
-    storeId: place.store,
-    realmId: place.realm,
+export async function leaveToSignIn(
+  store: string,
+  back: string,
+  { prompt, isStep, mayLeave }: Manner,
+): Promise<void> {
+  const found = await findMemberSignIn(service(), { storeId: store, redirectUri: redirectUri() });
+  if (!found) places.forget(store);
+  if (!found?.isRedirectUriRegistered) throw new NoWayIn(!found);
+  const { url, state } = await beginMemberSignOn(options(), {
+    storeId: store,
+    realmId: found.realmId,
     redirectUri: redirectUri(),
     prompt,
   });
-  location.assign(url);
-}
-
-/** The stored path, which works once. Only a path of the console counts. */
-function takeBack(): string {
-  const back = ofTab.getItem(BACK) ?? "/";
-  ofTab.removeItem(BACK);
-  return /^\/(?![/\\])/.test(back) ? back : "/";
+  if (mayLeave?.() === false) return;
+  places.leave(store, { state, store, back, isSilent: prompt === "none" });
+  if (isStep) location.assign(url);
+  else location.replace(url);
 }
 
 type Returned = { back: string } & ({ token: MemberToken; error?: undefined } | { error: ApiError });
 
 export async function comeBack(url: string): Promise<Returned> {
-  const back = takeBack();
+  const left = places.comeBack(new URL(url).searchParams.get("state"));
+  // Only a path of the console counts.
+  const back = /^\/(?![/\\])/.test(left?.back ?? "") ? (left?.back ?? "/") : "/";
   try {
     const token = await completeMemberSignOn(options(), url);
-    keepPlace(url);
+    places.signedIn(storeOfAnswer(url));
     return { back, token };
   } catch (error) {
-    if (error instanceof ApiError) return { back, error };
-    throw error;
+    if (!(error instanceof ApiError)) throw error;
+    if (left?.isSilent && error.code === "access_denied") places.refused(left.store);
+    return { back, error };
   }
 }
 
-/** Reads store and realm from `iss` of the answer, which the SDK has verified. */
-function keepPlace(url: string): void {
-  const issuer = new URL(url).searchParams.get("iss") ?? "";
-  const [, store, realm] = /\/stores\/([^/]+)\/realms\/([^/]+)$/.exec(issuer) ?? [];
-  for (const storage of [ofTab, ofDevice]) storage.setItem(PLACE, JSON.stringify({ store, realm }));
-  ofTab.setItem(HERE, "1");
-}
-
-/** After a reload the token is gone, but the provider may still have a session. */
-export const wasSignedIn = (): boolean => ofTab.getItem(HERE) !== null;
-export const forgetSignedIn = (): void => ofTab.removeItem(HERE);
+/** Reads the store from `iss` of the answer, which the SDK has verified. */
+const storeOfAnswer = (url: string): string =>
+  /\/stores\/([^/]+)\/realms\//.exec(new URL(url).searchParams.get("iss") ?? "")?.[1] ?? "";
 
 /** Errors of `prompt=none` that are no failures: the person must use the sign-in button. */
 const ASKS = new Set([
@@ -117,3 +114,10 @@ const ASKS = new Set([
   "account_selection_required",
 ]);
 export const mustAsk = ({ code }: ApiError): boolean => ASKS.has(code);
+
+/**
+ * An answer to a sign-on that this tab has finished already: a page of the provider was opened again with Back.
+ * A person who is signed in here needs no explanation.
+ */
+export const isLate = ({ code }: ApiError): boolean =>
+  code === "state_unknown" && places.silent() !== undefined;

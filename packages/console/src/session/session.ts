@@ -7,7 +7,7 @@ import {
   revokeMemberToken,
 } from "@latchkey/sdk/admin";
 import { useSyncExternalStore } from "react";
-import { forgetSignedIn } from "./member.ts";
+import { places } from "./member.ts";
 
 /**
  * The console's session. It exists only in this module's memory: a reload forgets the key, and no secret is
@@ -31,10 +31,13 @@ type Session = {
 };
 
 let current: Session | undefined;
+/** The last session ended because another tab signed out. */
+let isEndedElsewhere = false;
 const listeners = new Set<() => void>();
 
-function set(session: Session | undefined): void {
+function set(session: Session | undefined, isElsewhere = false): void {
   current = session;
+  isEndedElsewhere = isElsewhere;
   for (const listener of listeners) listener();
 }
 
@@ -42,6 +45,8 @@ function set(session: Session | undefined): void {
 export const signInWithKey = async (clientId: string, clientSecret: string): Promise<void> => {
   const admin = createAdmin({ baseUrl: location.origin, clientId, clientSecret });
   set(await open(admin, { accessToken: undefined, expiresAt: undefined }));
+  // A reload must not sign the tab in as a member instead.
+  if (places.silent() !== undefined) places.signedOut(undefined);
 };
 
 export const signInWithToken = async (token: MemberToken): Promise<void> => {
@@ -90,10 +95,19 @@ export function noteRefusal(error: unknown): void {
 
 /** Does not wait for the service to revoke the token: if the request fails, no copy of the token remains. */
 export function signOut(): void {
+  places.signedOut(current?.accessToken === undefined ? undefined : current.store.id);
+  drop();
+}
+
+/** The person has signed out in another tab, and expects to be signed out everywhere in this browser. */
+export const signOutWithOtherTab = (): void => drop(true);
+
+export const wasEndedElsewhere = (): boolean => isEndedElsewhere;
+
+function drop(isElsewhere = false): void {
   if (current?.accessToken !== undefined)
     revokeMemberToken({ baseUrl: location.origin }, current.accessToken).catch(() => {});
-  forgetSignedIn();
-  set(undefined);
+  set(undefined, isElsewhere);
 }
 
 export const useMaybeSession = (): Session | undefined =>

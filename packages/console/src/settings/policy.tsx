@@ -1,28 +1,33 @@
 import type { Realm, RealmChange } from "@latchkey/sdk/admin";
+import { useState } from "react";
+import { Confirm } from "../parts/forms/confirm.tsx";
 import { Choices } from "../parts/forms/field.tsx";
+import type { Figure } from "../parts/forms/figures.tsx";
 import { useAct } from "../parts/forms/use-act.ts";
 import { useDraft } from "../parts/forms/use-draft.ts";
 import { NotOffered } from "../parts/not-offered.tsx";
 import { Problem } from "../parts/text/problem.tsx";
 import { useCan } from "../session/can.ts";
+import { useAdmin } from "../session/session.ts";
 import { Overtaken } from "./overtaken.tsx";
+import { customersOf, signOnsOfStore } from "./settings-figures.ts";
 import { useSaveRealm } from "./use-save-realm.ts";
 
 const DUPLICATES = [
   {
     value: "allowed",
-    label: "They are two customers",
-    why: "Whoever comes through a provider for the first time becomes a new customer, whatever their e-mail. Nobody gets into an account that is not theirs; some people will have two.",
+    label: "Keep separate",
+    why: "A person who signs in through a provider for the first time becomes a new customer, whatever their e-mail. Nobody gets into an account that is not theirs; some people will have two.",
   },
   {
     value: "api_only",
-    label: "They are one, where the address was proven",
-    why: "Somebody new whose e-mail the provider has verified is let into the existing account with the same proven address. Where the provider has not verified it, they are refused.",
+    label: "Join, if the address is verified",
+    why: "A new person whose e-mail the provider has verified gets the existing account with the same verified address. If the provider has not verified it, the sign-on is refused.",
   },
   {
     value: "disallowed",
-    label: "The second one is refused",
-    why: "Somebody new whose e-mail an existing customer has proven cannot sign in, and is told why. Support has to sort it out. An address that nobody has proven keeps nobody out.",
+    label: "Refuse the new sign-on",
+    why: "A new person whose e-mail is an existing customer’s verified address cannot sign in, and reads why. Support must sort it out. An address that nobody has verified refuses nobody.",
   },
 ] as const;
 
@@ -41,15 +46,22 @@ const UPDATES = [
 
 /** The realm's policies. Each choice shows its effect. */
 export function Policies({ realm }: { realm: Realm }) {
+  const admin = useAdmin();
   return (
     <>
       <Policy
         realm={realm}
-        title="When somebody new has the e-mail of an existing customer"
+        title="When a new person has the e-mail of an existing customer"
         save="Save the policy"
         options={DUPLICATES}
         now={realm.duplicate_email_policy}
         change={(duplicate_email_policy) => ({ duplicate_email_policy })}
+        confirm={(chosen) => ({
+          title: `Change the rule to “${chosen.label}”?`,
+          says: `From the next sign-on: ${chosen.why}`,
+          figures: [customersOf(admin), signOnsOfStore(admin)],
+          act: "Change rule",
+        })}
       />
       <Policy
         realm={realm}
@@ -63,23 +75,30 @@ export function Policies({ realm }: { realm: Realm }) {
   );
 }
 
+type Option<T> = { value: T; label: string; why: string };
+
 type Props<T extends string> = {
   realm: Realm;
   title: string;
   save: string;
-  options: readonly { value: T; label: string; why: string }[];
+  options: readonly Option<T>[];
   now: T;
   change: (chosen: T) => RealmChange;
+  /** The texts of the confirmation, if a choice may give people other accounts or refuse them. */
+  confirm?: (chosen: Option<T>) => { title: string; says: string; figures: readonly Figure[]; act: string };
 };
 
-function Policy<T extends string>({ realm, title, save, options, now, change }: Props<T>) {
+function Policy<T extends string>({ realm, title, save, options, now, change, confirm }: Props<T>) {
   const can = useCan();
   const saveRealm = useSaveRealm(realm);
   const chosen = useDraft(now);
-  const { isBusy, error, run } = useAct(async () => {
+  const [isConfirming, setConfirming] = useState(false);
+  const option = options.find(({ value }) => value === chosen.value);
+  const saveIt = async () => {
     await saveRealm(change(chosen.value), "The policy is saved.");
     chosen.settle();
-  });
+  };
+  const { isBusy, error, run } = useAct(saveIt);
   return (
     <div className="form">
       <h3>{title}</h3>
@@ -102,13 +121,16 @@ function Policy<T extends string>({ realm, title, save, options, now, change }: 
             type="button"
             className="button"
             disabled={isBusy || !chosen.isChanged}
-            onClick={() => run()}
+            onClick={() => (confirm ? setConfirming(true) : run())}
           >
             {save}
           </button>
         </div>
       ) : (
         <NotOffered act="administer" />
+      )}
+      {isConfirming && confirm && option && (
+        <Confirm {...confirm(option)} onClose={() => setConfirming(false)} onConfirm={saveIt} />
       )}
     </div>
   );

@@ -1,5 +1,7 @@
 import type { Store } from "@latchkey/sdk/admin";
 import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Confirm } from "../parts/forms/confirm.tsx";
 import { Field } from "../parts/forms/field.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { useAct } from "../parts/forms/use-act.ts";
@@ -10,6 +12,7 @@ import { Problem } from "../parts/text/problem.tsx";
 import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
 import { Overtaken } from "./overtaken.tsx";
+import { busiestSecond } from "./settings-figures.ts";
 
 export function StoreForm({ store }: { store: Store }) {
   const admin = useAdmin();
@@ -19,7 +22,9 @@ export function StoreForm({ store }: { store: Store }) {
   const limit = useDraft(String(store.rate_limit));
   const { max_rate_limit: most, total_reserved_rate_limit: reserved } = store.meta;
   const fault = judgeLimit(limit.value, reserved, most);
-  const { isBusy, error, run } = useAct(async () => {
+  const [isConfirming, setConfirming] = useState(false);
+  const isLower = limit.isChanged && Number(limit.value) < store.rate_limit;
+  const saveIt = async () => {
     const { data } = await admin.store.update({
       ...(name.isChanged && { name: name.value.trim() }),
       ...(limit.isChanged && { rate_limit: Number(limit.value) }),
@@ -30,10 +35,11 @@ export function StoreForm({ store }: { store: Store }) {
     await queries.invalidateQueries({ queryKey: ["store"] });
     name.settle();
     limit.settle();
-  });
+  };
+  const { isBusy, error, run } = useAct(saveIt);
   return (
     <section className="card" aria-labelledby="store">
-      <Form onSubmit={() => !fault && run()}>
+      <Form onSubmit={() => !fault && (isLower ? setConfirming(true) : run())}>
         <h2 id="store">The store</h2>
         <Field
           label="Name"
@@ -68,6 +74,16 @@ export function StoreForm({ store }: { store: Store }) {
           <NotOffered act="administer" />
         )}
       </Form>
+      {isConfirming && (
+        <Confirm
+          title={`Lower the limit to ${Number(limit.value).toLocaleString("en")} requests a second?`}
+          says="Within a second, requests of all keys together above the new limit are refused. Reserved rates stay."
+          figures={[busiestSecond(admin)]}
+          act="Lower limit"
+          onClose={() => setConfirming(false)}
+          onConfirm={saveIt}
+        />
+      )}
     </section>
   );
 }

@@ -7,28 +7,26 @@ import { Form } from "../parts/forms/form.tsx";
 import { useAct } from "../parts/forms/use-act.ts";
 import { SkeletonRows } from "../parts/lists/skeleton.tsx";
 import { Problem } from "../parts/text/problem.tsx";
+import { SCREENS } from "../screens.ts";
 import { continuationOf } from "../session/continuation.ts";
-import { findKept, findPlace, isSame, leaveToSignIn, mustAsk, wasSignedIn } from "../session/member.ts";
-import { signInWithKey } from "../session/session.ts";
+import { leaveToSignIn, mustAsk, places } from "../session/member.ts";
+import { storeIn } from "../session/places.ts";
+import { signInWithKey, wasEndedElsewhere } from "../session/session.ts";
 import { WithMember } from "./with-member.tsx";
 
-/** Shown at every path until a person is signed in. Does not change the path. */
+/** Shown at every screen's path until a person is signed in. Does not change the path. */
 export function SignIn({ refused }: { refused: unknown }) {
   const [path] = useLocation();
   const isSecond = continuationOf(path + location.search) !== undefined;
-  const back = path === "/sign-in" && !isSecond ? "/" : path + location.search;
-  const asks = refused instanceof ApiError && mustAsk(refused);
-  const place = findPlace(location.search);
-  const isKept = place !== undefined && isSame(place, findKept());
-  const isSilent = refused === undefined && isKept && (isSecond || wasSignedIn());
-  useEffect(() => {
-    // The person opened a second window with a button, so there the provider may show a page.
-    if (isSilent) void leaveToSignIn(place, back, isSecond ? undefined : "none");
-  });
+  const given = storeIn(path, location.search);
+  const back = storeIsAskedAt(path) && !isSecond ? "/" : path + location.search;
+  const { isSilent, error } = useSilentSignOn({ back, given, isSecond, isRefused: refused !== undefined });
   useEffect(() => {
     document.title = "Sign in · Latchkey";
   }, []);
+  const [isEndedElsewhere] = useState(wasEndedElsewhere);
   if (isSilent) return <SkeletonRows rows={6} />;
+  const asks = refused instanceof ApiError && mustAsk(refused);
   return (
     <div className="alone">
       <header>
@@ -41,14 +39,41 @@ export function SignIn({ refused }: { refused: unknown }) {
             Nothing that you type here is kept on this device: a reload forgets it.
           </p>
         </div>
-        <div className="two">
-          <WithMember back={back} error={asks ? undefined : refused} />
-          {!isSecond && <WithKey />}
+        <div className="stack">
+          {isEndedElsewhere && (
+            <p className="hint hint-warn" role="status">
+              You signed out in another tab, so this tab is signed out too. Sign in again to continue here.
+            </p>
+          )}
+          <div className="two">
+            <WithMember back={back} given={given} error={error ?? (asks ? undefined : refused)} />
+            {!isSecond && <WithKey />}
+          </div>
         </div>
       </main>
     </div>
   );
 }
+
+type Silent = { back: string; given: string | undefined; isSecond: boolean; isRefused: boolean };
+
+/** Begins a sign-on without a click, if the person has signed in with this browser and has not signed out. */
+function useSilentSignOn({ back, given, isSecond, isRefused }: Silent) {
+  const [store] = useState(() => {
+    const signedInTo = places.silent();
+    return isRefused || (given !== undefined && given !== signedInTo) ? undefined : signedInTo;
+  });
+  const [error, setError] = useState<unknown>();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: begins once, where the page was opened
+  useEffect(() => {
+    if (store === undefined) return places.giveUpLeaving();
+    // The person opened a second window with a button, so there the provider may show a page.
+    leaveToSignIn(store, back, { prompt: isSecond ? undefined : "none" }).catch(setError);
+  }, []);
+  return { isSilent: store !== undefined && error === undefined, error };
+}
+
+const storeIsAskedAt = (path: string): boolean => path.replace(/\/$/, "") === SCREENS.signIn;
 
 function WithKey() {
   const [clientId, setClientId] = useState("");

@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 import { useLocation } from "wouter";
 import { SkeletonRows } from "../parts/lists/skeleton.tsx";
 import { continuationOf, handOver } from "../session/continuation.ts";
-import { comeBack } from "../session/member.ts";
+import { comeBack, isLate } from "../session/member.ts";
 import { signInWithToken } from "../session/session.ts";
 
 let returning: ReturnType<typeof comeBack> | undefined;
@@ -18,8 +18,9 @@ export function SignedIn({ onRefused }: { onRefused: (error: unknown) => void })
     mine
       .then(async (returned) => {
         const asked = continuationOf(returned.back);
-        if (returned.error) onRefused(returned.error);
-        else if (asked && (await handOver(asked, returned.token))) return window.close();
+        if (returned.error) {
+          if (!isLate(returned.error)) onRefused(returned.error);
+        } else if (asked && (await handOver(asked, returned.token))) return window.close();
         // If the first window was closed, this window continues.
         else await signInWithToken(returned.token);
         go(returned.back, { replace: true });

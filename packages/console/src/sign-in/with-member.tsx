@@ -1,55 +1,120 @@
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { Field } from "../parts/forms/field.tsx";
+import { Form } from "../parts/forms/form.tsx";
 import { useAct } from "../parts/forms/use-act.ts";
+import { SkeletonRows } from "../parts/lists/skeleton.tsx";
 import { Problem } from "../parts/text/problem.tsx";
-import { canKeep, findPlace, leaveToSignIn } from "../session/member.ts";
+import { canKeep, findOnlyStore, leaveToSignIn, NoWayIn, places } from "../session/member.ts";
+import { findStore } from "../session/places.ts";
+
+/** `given`: the store that the address names. `error`: why the last sign-on in this tab has failed. */
+type Props = { back: string; given: string | undefined; error: unknown };
 
 /** Signs a member in through the store's identity provider, in this window. */
-export function WithMember({ back, error: refused }: { back: string; error: unknown }) {
-  const [place] = useState(() => findPlace(location.search));
-  const [usual] = useState(() => findPlace(""));
-  const isRefused = refused !== undefined;
-  const { isBusy, error, run } = useAct(async () => {
-    // The provider still has the refused person's session, and would send the same person again.
-    if (place) await leaveToSignIn(place, back, isRefused ? "login" : undefined);
+export function WithMember({ back, given, error: refused }: Props) {
+  const [remembered] = useState(places.remembered);
+  const [isOther, setOther] = useState(false);
+  const known = given ?? remembered;
+  const only = useQuery({
+    queryKey: ["only store"],
+    queryFn: findOnlyStore,
+    enabled: canKeep && known === undefined,
   });
+  const isRefused = refused !== undefined && !(refused instanceof NoWayIn);
+  const { isBusy, error, run } = useAct((store: string) =>
+    // The provider still has the refused person's session, and would send the same person again.
+    leaveToSignIn(store, back, { prompt: isRefused ? "login" : undefined, isStep: true }),
+  );
+  const shown = error ?? refused;
+  const isGone = shown instanceof NoWayIn && shown.isStoreGone;
+  const store = isOther || isGone ? undefined : (known ?? only.data ?? undefined);
   return (
     <section className="card" aria-labelledby="with-member">
       <div className="form">
         <h2 id="with-member">As yourself</h2>
+        {shown !== undefined && <Why error={shown} />}
         {!canKeep ? (
           <p className="hint hint-warn">
-            Your browser does not let this page keep anything, and without that nobody comes back from a
+            Your browser does not let this page keep anything, and without that you cannot come back from a
             provider. Allow cookies and site data for it, then load the page again; or sign in with a key.
           </p>
-        ) : place ? (
+        ) : store !== undefined ? (
           <>
             <p className="quiet">
               Through the provider that your store has chosen for its people. You come back here.
             </p>
-            {usual && usual.store !== place.store && (
+            {given !== undefined && remembered !== undefined && given !== remembered && (
               <p className="hint hint-warn">
                 This address leads to another store than the one that you signed in to last. Go on only if you
                 know who sent it to you.
               </p>
             )}
-            {isRefused && <Problem error={refused} />}
             {isRefused && (
               <p className="quiet">The provider will ask who you are: you can be somebody else.</p>
             )}
-            {error !== undefined && <Problem error={error} />}
             <div className="form-actions">
-              <button type="button" className="button" disabled={isBusy} onClick={() => run()}>
+              <button type="button" className="button" disabled={isBusy} onClick={() => run(store)}>
                 {isRefused ? "Sign in again" : "Sign in as a member"}
+              </button>
+              <button type="button" className="button-word" onClick={() => setOther(true)}>
+                Another store
               </button>
             </div>
           </>
+        ) : only.isLoading ? (
+          <SkeletonRows rows={2} />
         ) : (
-          <p className="quiet">
-            Open the address that an administrator of your store has sent you: it says which store is yours.
-            Administrators find it under Members.
-          </p>
+          <AskStore isBusy={isBusy} onStore={run} />
         )}
       </div>
     </section>
+  );
+}
+
+const Why = ({ error }: { error: unknown }) =>
+  error instanceof NoWayIn ? (
+    <p className="hint hint-warn" role="alert">
+      {error.message}
+    </p>
+  ) : (
+    <Problem error={error} />
+  );
+
+/** A stranger must not learn which stores the service has, so there is no list to choose from (ADR 49). */
+function AskStore({ isBusy, onStore }: { isBusy: boolean; onStore: (store: string) => void }) {
+  const [typed, setTyped] = useState("");
+  const [isTried, setTried] = useState(false);
+  const store = findStore(typed);
+  return (
+    <Form
+      noValidate
+      onSubmit={() => {
+        setTried(true);
+        if (store !== undefined) onStore(store);
+      }}
+    >
+      <p className="quiet">
+        Which store is yours? You type this once: this browser remembers the store when you have signed in.
+      </p>
+      <Field
+        label="Store id"
+        hint="Or paste the address for members. An administrator of your store finds it under Members."
+        value={typed}
+        onType={setTyped}
+        autoComplete="off"
+        spellCheck={false}
+        fault={
+          isTried && store === undefined
+            ? "This is neither a store’s id nor an address for members."
+            : undefined
+        }
+      />
+      <div className="form-actions">
+        <button type="submit" className="button" disabled={isBusy}>
+          Continue
+        </button>
+      </div>
+    </Form>
   );
 }

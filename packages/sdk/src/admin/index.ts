@@ -6,7 +6,7 @@ export type { Exchange, Fetch } from "../exchange.ts";
 export { type Admin, type AdminOptions, createAdmin } from "./admin.ts";
 export type { EventPage, EventQuery } from "./events.ts";
 export type { FilterQuery, Listing, ListQuery, Page, PageQuery } from "./listing.ts";
-export { type MemberCode, redeemMemberCode, revokeMemberToken } from "./member.ts";
+export { findMemberSignIn, type MemberCode, redeemMemberCode, revokeMemberToken } from "./member.ts";
 export {
   beginMemberSignOn,
   completeMemberSignOn,

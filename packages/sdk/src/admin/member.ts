@@ -36,6 +36,38 @@ export async function redeemMemberCode(
   return { accessToken: String(body.access_token), expiresInSeconds: Number(body.expires_in) };
 }
 
+type MemberSignIn = {
+  storeId: string;
+  realmId: string;
+  /** False if you gave no `redirectUri`. */
+  isRedirectUriRegistered: boolean;
+};
+
+/**
+ * Finds the realm where members of the store sign in. Without `storeId`: of the only store that has such a
+ * realm. Undefined if there is none.
+ */
+export async function findMemberSignIn(
+  options: Pick<MemberCode, "baseUrl" | "fetch" | "onExchange">,
+  { storeId, redirectUri }: { storeId?: string | undefined; redirectUri?: string | undefined },
+): Promise<MemberSignIn | undefined> {
+  const wire = wireOf(options, (_, detail) => detail);
+  const query = new URLSearchParams({
+    ...(storeId && { store: storeId }),
+    ...(redirectUri && { redirect_uri: redirectUri }),
+  });
+  const outcome = await exchange(wire, { method: "GET", path: `/sign-on/members?${query}` }, undefined);
+  if (outcome.error) throw outcome.error;
+  const [found] = outcome.body.data as Record<string, unknown>[];
+  return (
+    found && {
+      storeId: String(found.store_id),
+      realmId: String(found.realm_id),
+      isRedirectUriRegistered: found.redirect_uri_registered === true,
+    }
+  );
+}
+
 /** Revokes the access token of a member who signs out; otherwise it works until it expires. */
 export async function revokeMemberToken(
   options: Pick<MemberCode, "baseUrl" | "fetch" | "onExchange">,

@@ -101,6 +101,8 @@ const principalOf = (token: AccessToken, holder: Holder, row: KeyStanding): Prin
   },
 });
 
+const OF_STORE = ["store.rate_limit", "store.revision", "store.total_reserved_rate_limit"] as const;
+
 /**
  * The join with the profile that the member signed in through makes the member's tokens invalid when the profile is
  * deleted or disabled. `tokens_from` keeps them invalid when the profile is enabled again. Customer tokens of a
@@ -120,14 +122,7 @@ const findMemberStanding = statement((db, token: AccessToken) =>
     .where((eb) =>
       eb.or([eb("profile.tokens_from", "is", null), eb("profile.tokens_from", "<=", token.issuedAt)]),
     )
-    .select([
-      "member.name",
-      "member.email",
-      "member.role",
-      "store.rate_limit",
-      "store.revision",
-      "store.total_reserved_rate_limit",
-    ]),
+    .select(["member.name", "member.email", "member.role", ...OF_STORE]),
 );
 
 /** The conditions for every access token, of an application key and of a member. */
@@ -155,13 +150,5 @@ const findStanding = statement((db, token: AccessToken) =>
     .where("key.store_id", "=", token.storeId)
     .where("key.id", "=", token.holderId)
     .where((eb) => isGood(eb, token))
-    .select([
-      "key.client_id",
-      "key.name",
-      "key.role",
-      "key.reserved_rate_limit",
-      "store.rate_limit",
-      "store.revision",
-      "store.total_reserved_rate_limit",
-    ]),
+    .select(["key.client_id", "key.name", "key.role", "key.reserved_rate_limit", ...OF_STORE]),
 );

@@ -100,4 +100,4 @@ const revokeAccessToken = (deps: Deps, { tokenId, storeId, expiresAt }: Principa
 
 /** Deletes the revocations of tokens that have expired. Returns true while there are more. */
 export const forgetExpiredRevocations = (deps: Pick<Deps, "storage" | "clock">): Promise<boolean> =>
-  deleteOld(deps, "access_token_revocations", ["token_id"], "expires_at", deps.clock.now());
+  deleteOld(deps, "access_token_revocations", deps.clock.now());

@@ -13,9 +13,8 @@ import { statement } from "../storage/statement.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import { changeStore } from "../stores/store.ts";
-import { type ApplicationKey, getApplicationKey } from "./application-key.ts";
+import { type ApplicationKey, getApplicationKey, refuseOverLimit } from "./application-key.ts";
 import { noteKey } from "./events.ts";
-import { refuseOverLimit } from "./refuse-over-limit.ts";
 import {
   applicationKeyResource,
   type KeyChange,

@@ -4,6 +4,7 @@ import type { OpenidClient } from "../contract/openid-client.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Role } from "../contract/roles.ts";
 import type { Clock } from "../lib/clock.ts";
+import { fits, mostReservable } from "../rate-limit/plan.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
@@ -153,3 +154,13 @@ const keyOf = (row: Tables["application_keys"], secrets: SecretTimes[]): Applica
   openid_client: row.openid_client as OpenidClient,
   secrets,
 });
+
+export function refuseOverLimit(rateLimit: number, reservedByOthers: number, reserved: number): void {
+  if (fits(rateLimit, reservedByOthers, reserved)) return;
+  const most = mostReservable(rateLimit, reservedByOthers);
+  throw new Problem("reservation_exceeds_store_limit", {
+    source: { pointer: "/data/reserved_rate_limit" },
+    detail: `The store's limit is ${rateLimit} requests per second and other keys have reserved ${reservedByOthers}: this key can have at most ${most}.`,
+    meta: { rate_limit: rateLimit, reserved_by_others: reservedByOthers, most_reservable: most },
+  });
+}

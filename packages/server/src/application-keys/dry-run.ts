@@ -8,8 +8,7 @@ import type { Limiter } from "../rate-limit/limiter.ts";
 import { type Plan, plan } from "../rate-limit/plan.ts";
 import { USE_LOG_SECONDS, type UseLog } from "../rate-limit/use-log.ts";
 import type { Storage } from "../storage/storage.ts";
-import { findPlannedKeys, listPlan, type PlannedKey } from "./application-key.ts";
-import { refuseOverLimit } from "./refuse-over-limit.ts";
+import { findPlannedKeys, listPlan, type PlannedKey, refuseOverLimit } from "./application-key.ts";
 import { type KeyChange, keyUrl } from "./resource.ts";
 
 type Deps = { storage: Storage; clock: Clock; limiter: Limiter; useLog: UseLog; publicUrl: string };

@@ -53,7 +53,10 @@ export const OF_STORE = { store: { value: "<store>", says: "the store's id", req
 export const FROM_STORE = {
   store: { value: "<store>", says: "the store's id; optional where there is only one store" },
 } as const;
-export const PAGE_OPTIONS = {
-  limit: { value: "<n>", says: "the number of rows, 1 to 1000", default: "100" },
-  after: { value: "<cursor>", says: "continues a list after this cursor" },
-} as const;
+/** The last options of a list, which JSON output has under `name`. */
+export const listOptions = (name: string) =>
+  ({
+    limit: { value: "<n>", says: "the number of rows, 1 to 1000", default: "100" },
+    after: { value: "<cursor>", says: "continues a list after this cursor" },
+    ...jsonOption(`{"${name}": […], "next": cursor or null}`),
+  }) as const;

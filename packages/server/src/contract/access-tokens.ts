@@ -79,6 +79,8 @@ export const issueAccessToken = operation({
   problems: ["scope_unknown", "members_client_unknown", ...clientProblems, ...codeProblems],
 });
 
+const active = { active: z.literal(true), token_type: z.literal("Bearer") };
+const issued = { iat: z.int(), exp: z.int(), jti: id };
 const tokenForm = z.object({ token, token_type_hint: credential.optional(), ...clientFields });
 
 export const introspectToken = operation({
@@ -95,36 +97,27 @@ export const introspectToken = operation({
     description: "What the token is, or that it is not active",
     schema: z.union([
       z.strictObject({
-        active: z.literal(true),
-        token_type: z.literal("Bearer"),
+        ...active,
         client_id: z.string(),
         sub: z.string().describe("The application key's id"),
         store_id: id,
         identifier: z.enum(["implicit", "client_credentials"]),
-        iat: z.int(),
-        exp: z.int(),
-        jti: id,
+        ...issued,
       }),
       z.strictObject({
-        active: z.literal(true),
-        token_type: z.literal("Bearer"),
+        ...active,
         client_id: z.literal(MEMBERS_CLIENT_ID),
         sub: id.describe("The member's id"),
         store_id: id,
         identifier: z.literal("member"),
-        iat: z.int(),
-        exp: z.int(),
-        jti: id,
+        ...issued,
       }),
       z.strictObject({
-        active: z.literal(true),
-        token_type: z.literal("Bearer"),
+        ...active,
         sub: id.describe("The customer's id"),
         store_id: id,
         identifier: z.literal("customer"),
-        iat: z.int(),
-        exp: z.int(),
-        jti: id,
+        ...issued,
       }),
       // The last alternative, because generated clients take the first shape that fits.
       z.strictObject({ active: z.literal(false) }),

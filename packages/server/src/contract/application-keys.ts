@@ -3,6 +3,7 @@ import { filterParameter, text } from "./filter.ts";
 import { limits } from "./limits.ts";
 import { OPENID_CLIENTS } from "./openid-client.ts";
 import { operation } from "./operation.ts";
+import { answerOf, bodyOf, resource } from "./resource.ts";
 import { ROLES } from "./roles.ts";
 import { id, integer, links, name, pageLinks, pageMeta, pageQuery, rateLimit, timestamp } from "./shapes.ts";
 
@@ -59,27 +60,26 @@ const inForce = z.strictObject({
   effective_by: timestamp.describe("By then every instance limits by the new figures"),
 });
 
-const writable = z.object({
-  data: z.object({
-    type: z.literal("application_key"),
-    name: name.meta({ examples: ["My storefront"] }),
-    reserved_rate_limit: reservedRateLimit.optional().meta({ examples: [20] }),
-    role: role.optional().meta({ examples: ["administrator"] }),
-    openid_client: openidClient.optional().meta({ examples: ["pkce"] }),
-  }),
+const writable = bodyOf({
+  type: z.literal("application_key"),
+  name: name.meta({ examples: ["My storefront"] }),
+  reserved_rate_limit: reservedRateLimit.optional().meta({ examples: [20] }),
+  role: role.optional().meta({ examples: ["administrator"] }),
+  openid_client: openidClient.optional().meta({ examples: ["pkce"] }),
 });
 
-const ids = { id: "application_key_not_found" } as const;
+const keys = resource({
+  tag: "Application keys",
+  access: "application_keys",
+  path: "/v2/application-keys",
+  ids: { id: "application_key_not_found" },
+});
 
 export const listApplicationKeys = operation({
   id: "listApplicationKeys",
-  tag: "Application keys",
-  method: "GET",
-  path: "/v2/application-keys",
+  ...keys.list,
   summary: "List the store's application keys",
   description: "With what all of them have reserved, and the store's limit.",
-  access: ["application_keys", "read"],
-  role: "viewer",
   query: pageQuery.extend({ filter: filterParameter({ client_id: text }) }),
   success: {
     status: 200,
@@ -98,14 +98,10 @@ export const listApplicationKeys = operation({
 
 export const createApplicationKey = operation({
   id: "createApplicationKey",
-  tag: "Application keys",
-  method: "POST",
-  path: "/v2/application-keys",
+  ...keys.create,
   summary: "Create an application key",
   description: "The answer is the only one that shows the secret: keep it.",
-  access: ["application_keys", "write"],
-  role: "administrator",
-  body: { schema: writable },
+  body: writable,
   success: {
     status: 201,
     description: "The key with its secret",
@@ -116,29 +112,19 @@ export const createApplicationKey = operation({
 
 export const getApplicationKey = operation({
   id: "getApplicationKey",
-  tag: "Application keys",
-  method: "GET",
-  path: "/v2/application-keys/{id}",
+  ...keys.get,
   summary: "Get an application key",
   description: "Without its secret, which is shown once.",
-  access: ["application_keys", "read"],
-  role: "viewer",
-  ids,
-  success: { status: 200, description: "The key", schema: z.strictObject({ data: key, links }) },
+  success: { status: 200, description: "The key", schema: answerOf(key) },
 });
 
 export const updateApplicationKey = operation({
   id: "updateApplicationKey",
-  tag: "Application keys",
-  method: "PUT",
-  path: "/v2/application-keys/{id}",
+  ...keys.update,
   summary: "Rename an application key, and give it a reserved rate limit or another role",
   description:
     "`name` is required. An absent `reserved_rate_limit`, `role` or `openid_client` keeps the one that is there. A role is in force on every instance within a second.",
-  access: ["application_keys", "write"],
-  role: "administrator",
-  ids,
-  body: { schema: writable },
+  body: writable,
   success: {
     status: 200,
     description: "The key as it is now",
@@ -149,44 +135,28 @@ export const updateApplicationKey = operation({
 
 export const deleteApplicationKey = operation({
   id: "deleteApplicationKey",
-  tag: "Application keys",
-  method: "DELETE",
-  path: "/v2/application-keys/{id}",
+  ...keys.delete,
   summary: "Delete an application key",
   description: "Its access tokens stop working on every instance within a second.",
-  access: ["application_keys", "write"],
-  role: "administrator",
-  ids,
   success: { status: 204, description: "The key is gone" },
 });
 
 export const rotateApplicationKey = operation({
   id: "rotateApplicationKey",
-  tag: "Application keys",
-  method: "POST",
-  path: "/v2/application-keys/{id}/rotate",
+  ...keys.action("rotate"),
   summary: "Give an application key a new secret",
   description:
     "Older secrets go on working for `grace_seconds`, so that programs can be changed over one by one.",
-  access: ["application_keys", "write"],
-  role: "administrator",
-  ids,
   body: {
     optional: true,
-    schema: z.object({
-      data: z.object({
-        grace_seconds: integer(0, limits.graceSeconds)
-          .optional()
-          .describe("How long older secrets live on; 86400 if absent")
-          .meta({ examples: [3600] }),
-      }),
+    ...bodyOf({
+      grace_seconds: integer(0, limits.graceSeconds)
+        .optional()
+        .describe("How long older secrets live on; 86400 if absent")
+        .meta({ examples: [3600] }),
     }),
   },
-  success: {
-    status: 200,
-    description: "The key with its new secret",
-    schema: z.strictObject({ data: keyWithSecret, links }),
-  },
+  success: { status: 200, description: "The key with its new secret", schema: answerOf(keyWithSecret) },
   problems: ["too_many_live_secrets"],
 });
 
@@ -204,17 +174,14 @@ const verdict = z.strictObject({
 
 export const dryRunApplicationKey = operation({
   id: "dryRunApplicationKey",
-  tag: "Application keys",
-  method: "POST",
-  path: "/v2/application-keys/{id}/dry-run",
+  ...keys.action("dry-run"),
   summary: "See what an update would do to every key of the store",
   description:
     "Takes the body of an update, changes nothing, and plays the last hour's use against the limits as they are and " +
     "as they would be. The use is what all instances have seen where they share a Valkey, else what the one that answers has seen since it started.",
   access: ["application_keys", "read"],
   role: "viewer",
-  ids,
-  body: { schema: writable },
+  body: writable,
   success: {
     status: 200,
     description: "For every key of the store that was used or has a reservation",

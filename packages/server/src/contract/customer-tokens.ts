@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { operation } from "./operation.ts";
-import { id, pageOf, pageQuery, timestamp } from "./shapes.ts";
+import { resource } from "./resource.ts";
+import { id, pageOf, textOrNull, timestamp } from "./shapes.ts";
 
 /**
  * RFC 7636, section 4.1. Checked before the code is looked up, so that a malformed verifier does not use up the code.
@@ -94,20 +95,21 @@ export const issueCustomerToken = operation({
 });
 
 const ofCustomer = { customer: "customer_not_found" } as const;
-const LIST = "/v2/customers/{customer}/tokens";
+const tokens = resource({
+  tag: "Customer tokens",
+  access: "customer_tokens",
+  path: "/v2/customers/{customer}/tokens",
+  ids: { ...ofCustomer, id: "customer_token_not_found" },
+});
 
 export const listCustomerTokens = operation({
   id: "listCustomerTokens",
-  tag: "Customer tokens",
-  method: "GET",
-  path: LIST,
+  ...tokens.list,
   summary: "List a customer's live tokens",
   description:
     "Those that are good now: id, when, how and with which browser it was issued, until when; never the token itself.",
   access: ["customer_tokens", "own"],
-  role: "viewer",
   ids: ofCustomer,
-  query: pageQuery,
   success: {
     status: 200,
     description: "One page of tokens that work now, oldest first; never the tokens themselves",
@@ -117,15 +119,12 @@ export const listCustomerTokens = operation({
         id,
         customer_id: id,
         authentication_mechanism: z.enum(["password", "oidc"]),
-        profile_name: z.string().nullable().describe("The identity provider that was used"),
-        browser: z
-          .string()
-          .nullable()
-          .describe(
-            "That the token was asked for with, in words: `Chrome 126`. Null: by a server, or not known",
-          ),
-        operating_system: z.string().nullable().describe("In words: `Windows`"),
-        network: z.string().nullable().describe("Where it was asked for from, by /24 or /64"),
+        profile_name: textOrNull.describe("The identity provider that was used"),
+        browser: textOrNull.describe(
+          "That the token was asked for with, in words: `Chrome 126`. Null: by a server, or not known",
+        ),
+        operating_system: textOrNull.describe("In words: `Windows`"),
+        network: textOrNull.describe("Where it was asked for from, by /24 or /64"),
         current: z.boolean().describe("Whether this request came with it"),
         expires: z.int().describe("Seconds since 1970"),
         meta: z.strictObject({ timestamps: z.strictObject({ created_at: timestamp }) }),
@@ -138,7 +137,7 @@ export const revokeCustomerTokens = operation({
   id: "revokeCustomerTokens",
   tag: "Customer tokens",
   method: "DELETE",
-  path: LIST,
+  path: "/v2/customers/{customer}/tokens",
   summary: "Sign a customer out everywhere",
   description: "Signs the customer out everywhere. Codes that were not redeemed yet stay what they are.",
   access: ["customer_tokens", "own"],
@@ -149,13 +148,10 @@ export const revokeCustomerTokens = operation({
 
 export const revokeCustomerToken = operation({
   id: "revokeCustomerToken",
-  tag: "Customer tokens",
-  method: "DELETE",
-  path: `${LIST}/{id}`,
+  ...tokens.delete,
   summary: "Revoke one of a customer's tokens",
   description: "Ends one session. It is refused everywhere within a second.",
   access: ["customer_tokens", "own"],
   role: "support",
-  ids: { ...ofCustomer, id: "customer_token_not_found" },
   success: { status: 204, description: "The token does not work any more" },
 });

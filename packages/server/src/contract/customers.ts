@@ -2,7 +2,8 @@ import { z } from "zod";
 import { filterParameter, instant, pattern, sortParameter, text } from "./filter.ts";
 import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
-import { emailAddress, id, links, name, pageOf, pageQuery, timestamp } from "./shapes.ts";
+import { answerOf, bodyOf, erasureOf, listOf, resource } from "./resource.ts";
+import { emailAddress, id, name, pageQuery, textOrNull, timestamp } from "./shapes.ts";
 
 const customerMembers = {
   id,
@@ -10,14 +11,14 @@ const customerMembers = {
   name: z.string(),
   email: z.string(),
   password: z.boolean().describe("Whether the customer has a password; never the password itself"),
-  external_ref: z.string().nullable().describe("The customer's id in another system"),
+  external_ref: textOrNull.describe("The customer's id in another system"),
   authentication_mechanism: z.enum(["password", "oidc"]).describe("How the customer came to be"),
   email_verified: z.boolean().describe("Whether the address was proven to be the customer's"),
   meta: z.strictObject({ timestamps: z.strictObject({ created_at: timestamp, updated_at: timestamp }) }),
 };
 
 const customer = z.strictObject(customerMembers).meta({ id: "Customer" });
-const customerAnswer = z.strictObject({ data: customer, links });
+const customerAnswer = answerOf(customer);
 
 const versioned = {
   schema: customerAnswer,
@@ -55,17 +56,18 @@ const changedPassword = z
   )
   .optional();
 
-const ids = { id: "customer_not_found" } as const;
+const customers = resource({
+  tag: "Customers",
+  access: "customers",
+  path: "/v2/customers",
+  ids: { id: "customer_not_found" },
+});
 
 export const listCustomers = operation({
   id: "listCustomers",
-  tag: "Customers",
-  method: "GET",
-  path: "/v2/customers",
+  ...customers.list,
   summary: "List the store's customers",
   description: "`filter` narrows, `sort` orders; `links.next` leads through a list of any length.",
-  access: ["customers", "read"],
-  role: "viewer",
   query: pageQuery.extend({
     filter: filterParameter({
       email: pattern(limits.emailLength),
@@ -83,70 +85,51 @@ export const listCustomers = operation({
     status: 200,
     description:
       "One page of customers. Unless `sort` says otherwise newest first; or, narrowed by how a name or an e-mail begins or by `updated_at`, in the order of that",
-    schema: pageOf(z.strictObject({ ...customerMembers, links })),
+    schema: listOf(customerMembers),
   },
   problems: ["filter_too_wide"],
 });
 
 export const createCustomer = operation({
   id: "createCustomer",
-  tag: "Customers",
-  method: "POST",
-  path: "/v2/customers",
+  ...customers.create,
   summary: "Create a customer",
   description:
     "Without a password the customer cannot sign in with one until it is set. E-mails are compared without regard to case. With an `implicit` token: at most 30 in an hour from one network and 1,000 in an hour for the store, unless the operator has set other limits.",
   access: ["customers", "create"],
-  role: "administrator",
-  body: {
-    schema: z.object({
-      data: z.object({
-        type: z.literal("customer"),
-        name: name.meta({ examples: ["Ada Lovelace"] }),
-        email: emailAddress,
-        ...writable,
-      }),
-    }),
-  },
+  body: bodyOf({
+    type: z.literal("customer"),
+    name: name.meta({ examples: ["Ada Lovelace"] }),
+    email: emailAddress,
+    ...writable,
+  }),
   success: { status: 201, description: "The customer", ...versioned },
   problems: ["email_taken", "password_queue_full", "sign_ups_exceeded"],
 });
 
 export const getCustomer = operation({
   id: "getCustomer",
-  tag: "Customers",
-  method: "GET",
-  path: "/v2/customers/{id}",
+  ...customers.get,
   summary: "Get a customer",
   description: "With a customer token: oneself, and nobody else.",
   access: ["customers", "own"],
-  role: "viewer",
-  ids,
   success: { status: 200, description: "The customer", ...versioned },
 });
 
 export const updateCustomer = operation({
   id: "updateCustomer",
-  tag: "Customers",
-  method: "PUT",
-  path: "/v2/customers/{id}",
+  ...customers.update,
   summary: "Change a customer",
   description:
     "Members that are absent stay as they are, and so does a password of which only true or false is said, as answers do. A new password ends the customer's other sessions: every customer token but the one that this request came with. Whose `authentication_mechanism` is `oidc` gets a password from the back office only. With a customer token at most 60 changes in an hour. Send the `ETag` of what you read as `If-Match`, and nothing is changed that you have not seen.",
   access: ["customers", "own"],
-  role: "administrator",
-  ids,
-  body: {
-    schema: z.object({
-      data: z.object({
-        type: z.literal("customer"),
-        name: name.optional(),
-        email: emailAddress.optional(),
-        ...writable,
-        password: changedPassword,
-      }),
-    }),
-  },
+  body: bodyOf({
+    type: z.literal("customer"),
+    name: name.optional(),
+    email: emailAddress.optional(),
+    ...writable,
+    password: changedPassword,
+  }),
   conditional: true,
   success: { status: 200, description: "The customer as it is now", ...versioned },
   problems: [
@@ -160,28 +143,20 @@ export const updateCustomer = operation({
 
 export const deleteCustomer = operation({
   id: "deleteCustomer",
-  tag: "Customers",
-  method: "DELETE",
-  path: "/v2/customers/{id}",
+  ...customers.delete,
   summary: "Delete a customer",
   description: "Its customer tokens and its links to identity providers go with it.",
   access: ["customers", "own"],
-  role: "administrator",
-  ids,
   success: { status: 204, description: "The customer is gone" },
 });
 
 export const listCustomerIdentities = operation({
   id: "listCustomerIdentities",
-  tag: "Customers",
-  method: "GET",
-  path: "/v2/customers/{id}/identities",
+  ...customers.part("identities"),
   summary: "List who a customer is at the identity providers",
   description:
     "What each provider calls this customer: who comes back as that subject is signed in as them. With a customer token: one's own. At most 100, the oldest first.",
   access: ["customers", "own"],
-  role: "viewer",
-  ids,
   success: {
     status: 200,
     description: "The identities; none where the customer has never come through a provider",
@@ -194,7 +169,7 @@ export const listCustomerIdentities = operation({
             customer_id: id,
             realm_id: id,
             profile_id: id.describe("The profile that they first came through"),
-            profile_name: z.string().nullable().describe("Null: it was removed"),
+            profile_name: textOrNull.describe("Null: it was removed"),
             issuer: z.string(),
             subject: z.string(),
             meta: z.strictObject({ timestamps: z.strictObject({ created_at: timestamp }) }),
@@ -207,28 +182,10 @@ export const listCustomerIdentities = operation({
 
 export const eraseCustomer = operation({
   id: "eraseCustomer",
-  tag: "Customers",
-  method: "POST",
-  path: "/v2/customers/{id}/erase",
+  ...customers.action("erase"),
   summary: "Erase a customer: delete it, and take its data out of the log of events",
   description:
     "For somebody who asks to be forgotten. The customer is deleted if it is still there. In every event about it `data` becomes `(erased)` and the " +
     "salt goes; numbers, hashes and digests stay, so that the log still verifies. It cannot be undone.",
-  access: ["customers", "write"],
-  role: "administrator",
-  ids,
-  success: {
-    status: 200,
-    description: "How far it has come",
-    schema: z.strictObject({
-      data: z.strictObject({
-        type: z.literal("customer-erasure"),
-        id,
-        events: z.int().describe("How many events were erased by this request"),
-        complete: z
-          .boolean()
-          .describe("False: there are more, and the service goes on with them by itself, a round a second"),
-      }),
-    }),
-  },
+  success: { status: 200, description: "How far it has come", schema: erasureOf("customer-erasure") },
 });

@@ -1,20 +1,18 @@
 import { z } from "zod";
 import { filterParameter, text } from "./filter.ts";
-import { httpStatus, ids, one, reason } from "./integrations.ts";
+import { httpStatus, ids, integrations, one, reason } from "./integrations.ts";
 import { operation } from "./operation.ts";
-import { id, pageOf, pageQuery, timestamp } from "./shapes.ts";
+import { bodyOf } from "./resource.ts";
+import { id, pageOf, pageQuery, textOrNull, timestamp } from "./shapes.ts";
 
 const attempt = z.strictObject({
   at: timestamp,
   status: httpStatus,
   reason,
   milliseconds: z.int(),
-  answer: z
-    .string()
-    .nullable()
-    .describe(
-      "The first kilobyte of it, for administrators; null for other roles, and where it was erased with a person",
-    ),
+  answer: textOrNull.describe(
+    "The first kilobyte of it, for administrators; null for other roles, and where it was erased with a person",
+  ),
 });
 
 const delivery = z
@@ -44,16 +42,11 @@ const delivery = z
 
 export const listDeliveries = operation({
   id: "listDeliveries",
-  tag: "Integrations",
-  method: "GET",
-  path: "/v2/integrations/{id}/deliveries",
+  ...integrations.part("deliveries"),
   alias: "/v2/integrations/{id}/logs",
   summary: "List what was sent to an integration, and what it answered",
   description:
     "Each with its attempts: status, milliseconds, and for administrators the beginning of what was answered.",
-  access: ["integrations", "read"],
-  role: "viewer",
-  ids,
   query: pageQuery.extend({ filter: filterParameter({ status: text, type: text }) }),
   success: {
     status: 200,
@@ -65,19 +58,12 @@ export const listDeliveries = operation({
 
 export const redeliver = operation({
   id: "redeliver",
-  tag: "Integrations",
-  method: "POST",
-  path: "/v2/integrations/{id}/deliveries/{delivery}/redeliver",
+  ...integrations.action("deliveries/{delivery}/redeliver"),
   summary: "Send a message again, now",
   description: "Whatever became of it before; out of the order of its subject. Its `webhook-id` is the same.",
-  access: ["integrations", "write"],
   role: "support",
   ids: { ...ids, delivery: "delivery_not_found" },
-  success: {
-    status: 202,
-    description: "It is about to be sent",
-    schema: z.strictObject({ data: delivery }),
-  },
+  success: { status: 202, description: "It is about to be sent", schema: z.strictObject({ data: delivery }) },
   problems: ["integration_disabled"],
 });
 
@@ -93,27 +79,18 @@ const sequence = z
 
 export const replayEvents = operation({
   id: "replayEvents",
-  tag: "Integrations",
-  method: "POST",
-  path: "/v2/integrations/{id}/replay",
+  ...integrations.action("replay"),
   summary: "Send events of the past to an integration",
   description:
     "Those of the types that it observes, also such as it has had before, each with its own `webhook-id`. Sent in the order of each subject, beside what happens now.",
-  access: ["integrations", "write"],
-  role: "administrator",
-  ids,
-  body: {
-    schema: z.object({
-      data: z.object({
-        after: sequence.describe(
-          "The number before the first; 0: from the beginning, while that is kept. `events_gone` says what the oldest is",
-        ),
-        before: sequence
-          .optional()
-          .describe("The last number; if absent, the last event that the integration has come to"),
-      }),
-    }),
-  },
+  body: bodyOf({
+    after: sequence.describe(
+      "The number before the first; 0: from the beginning, while that is kept. `events_gone` says what the oldest is",
+    ),
+    before: sequence
+      .optional()
+      .describe("The last number; if absent, the last event that the integration has come to"),
+  }),
   success: {
     status: 202,
     description: "The replay has begun; `meta.replay` shows what is left of it",
@@ -124,15 +101,11 @@ export const replayEvents = operation({
 
 export const testIntegration = operation({
   id: "testIntegration",
-  tag: "Integrations",
-  method: "POST",
-  path: "/v2/integrations/{id}/test",
+  ...integrations.action("test"),
   summary: "Send a test message now, and see what the receiver says",
   description:
     "An event of the type `integration.test`, which is in no log, signed and shaped as any other. It is sent once, also where the integration is disabled. One that was `failing` is `healthy` when it is delivered; what waits is sent as the schedule says.",
-  access: ["integrations", "write"],
   role: "support",
-  ids,
   success: {
     status: 200,
     description: "What became of it",

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { filterParameter, instant, ofId, text } from "./filter.ts";
 import { operation } from "./operation.ts";
-import { id, pageQuery, timestamp, url } from "./shapes.ts";
+import { reading } from "./resource.ts";
+import { id, pageQuery, textOrNull, timestamp, url } from "./shapes.ts";
 
 const hash = z
   .string()
@@ -25,10 +26,10 @@ const happened = z.strictObject({
   changes: z.record(z.string(), change).optional().describe("The members that an update has changed"),
   actor: z.strictObject({
     type: z.enum(["application_key", "member", "customer", "identity_provider", "operator", "service"]),
-    id: z.string().nullable(),
-    name: z.string().nullable(),
+    id: textOrNull,
+    name: textOrNull,
   }),
-  request_id: z.string().nullable(),
+  request_id: textOrNull,
   withheld: z
     .literal(true)
     .optional()
@@ -70,10 +71,11 @@ const after = z
   .transform(Number)
   .optional();
 
+const LOG = { tag: "Events", access: "events" } as const;
+
 export const listEvents = operation({
   id: "listEvents",
-  tag: "Events",
-  method: "GET",
+  ...reading(LOG),
   path: "/v2/events",
   summary: "Read the store's log: what happened, and who did it",
   description:
@@ -82,8 +84,6 @@ export const listEvents = operation({
     "follows the numbers misses nothing, however late a change was committed. `filter=eq(request_id,…)` finds what one request changed, by " +
     "the `X-Request-Id` of its answer. Members and webhooks' addresses are for administrators: for other roles `withheld` says that they were left out; " +
     "numbers and hashes are the same for everybody.",
-  access: ["events", "read"],
-  role: "viewer",
   query: z.object({
     after: after.meta({
       type: "string",
@@ -123,15 +123,12 @@ export const listEvents = operation({
 
 export const streamEvents = operation({
   id: "streamEvents",
-  tag: "Events",
-  method: "GET",
+  ...reading(LOG),
   path: "/v2/events/stream",
   summary: "Follow the store's log as server-sent events",
   description:
     "Each message is an event as the list shows it; its id is the event's number. `Last-Event-ID` or `after` resumes after that number; without " +
     "either, the stream begins with what happens next. A comment comes every 15 seconds. It ends when the access token does, and when the instance stops: connect again.",
-  access: ["events", "read"],
-  role: "viewer",
   resumable: true,
   query: z.object({
     after: after.meta({ type: "string", description: "`Last-Event-ID` goes before it" }),
@@ -147,14 +144,11 @@ export const streamEvents = operation({
 
 export const getEventHead = operation({
   id: "getEventHead",
-  tag: "Events",
-  method: "GET",
+  ...reading(LOG),
   path: "/v2/events/head",
   summary: "Get both ends of the log, signed",
   description:
     "For a witness outside: whoever keeps it can show later that the log up to there was not rewritten, and that nothing was cut off its beginning. Keep the key set of `/.well-known/jwks.json` beside it.",
-  access: ["events", "read"],
-  role: "viewer",
   success: {
     status: 200,
     description: "The head of the log",

@@ -8,34 +8,34 @@ export const headerParameters = (operation: Operation): object[] => [
   ...(operation.success.statusOnRequest ? [answerOf(operation.success)] : []),
 ];
 
-const answerOf = ({ status, statusOnRequest }: Operation["success"]) => ({
-  name: "X-Latchkey-Answer",
+const header = (name: string, description: string, form: object = {}) => ({
+  name,
   in: "header",
   required: false,
-  description: `Says yes with ${statusOnRequest} instead of ${status}, for a gateway that takes no other. Any other value makes no difference`,
-  schema: { type: "string", enum: [String(statusOnRequest)] },
+  description,
+  schema: { type: "string", ...form },
 });
 
-const IDEMPOTENCY_KEY = {
-  name: "Idempotency-Key",
-  in: "header",
-  required: false,
-  description: "Of your choice, new for each thing to be done: 1 to 255 visible ASCII characters",
-  schema: { type: "string", pattern: "^[!-~]{1,255}$" },
-};
+const answerOf = ({ status, statusOnRequest }: Operation["success"]) =>
+  header(
+    "X-Latchkey-Answer",
+    `Says yes with ${statusOnRequest} instead of ${status}, for a gateway that takes no other. Any other value makes no difference`,
+    { enum: [String(statusOnRequest)] },
+  );
 
-const IF_MATCH = {
-  name: "If-Match",
-  in: "header",
-  required: false,
-  description: "The `ETag` of the answer that the change is based on; 409 when it is outdated",
-  schema: { type: "string" },
-};
+const IDEMPOTENCY_KEY = header(
+  "Idempotency-Key",
+  "Of your choice, new for each thing to be done: 1 to 255 visible ASCII characters",
+  { pattern: "^[!-~]{1,255}$" },
+);
 
-const LAST_EVENT_ID = {
-  name: "Last-Event-ID",
-  in: "header",
-  required: false,
-  description: "The id of the last message that was heard; goes before `after`. An empty one is none",
-  schema: { type: "string", pattern: "^\\d{0,15}$" },
-};
+const IF_MATCH = header(
+  "If-Match",
+  "The `ETag` of the answer that the change is based on; 409 when it is outdated",
+);
+
+const LAST_EVENT_ID = header(
+  "Last-Event-ID",
+  "The id of the last message that was heard; goes before `after`. An empty one is none",
+  { pattern: "^\\d{0,15}$" },
+);

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
-import { id, links, name, pageOf, pageQuery, timestamp } from "./shapes.ts";
+import { answerOf, bodyOf, listOf, resource } from "./resource.ts";
+import { id, name, textOrNull, timestamp } from "./shapes.ts";
 
 const format = z
   .enum(["cloudevents", "integration"])
@@ -17,12 +18,9 @@ const secretKey = z
   .describe("Sent as `X-Moltin-Secret-Key`, for receivers that look for it. The signature proves more");
 
 export const httpStatus = z.int().nullable().describe("HTTP status of the answer; null: no answer came");
-export const reason = z
-  .string()
-  .nullable()
-  .describe(
-    "Why it did not count as delivered, in a word of ours: `status`, `too_slow`, `connect_failed`, …",
-  );
+export const reason = textOrNull.describe(
+  "Why it did not count as delivered, in a word of ours: `status`, `too_slow`, `connect_failed`, …",
+);
 
 const integrationMembers = {
   id,
@@ -38,10 +36,7 @@ const integrationMembers = {
       .describe(
         "For administrators; other roles see its origin and `/(hidden)`, because the rest may be a secret",
       ),
-    secret_key: z
-      .string()
-      .nullable()
-      .describe("For administrators; null for other roles, and where there is none"),
+    secret_key: textOrNull.describe("For administrators; null for other roles, and where there is none"),
     format,
   }),
   meta: z.strictObject({
@@ -94,6 +89,12 @@ const integrationType = z
   .describe("`webhook`")
   .meta({ examples: ["webhook"] });
 
+const configuration = z.object({
+  url: receiverUrl.optional(),
+  secret_key: secretKey.nullable().optional(),
+  format: format.optional(),
+});
+
 /** Other types have no URL. They are refused for their type, and not for a missing URL. */
 const webhookWithoutUrl = z.object({
   integration_type: z.literal("webhook"),
@@ -109,14 +110,8 @@ const creatable = z.object({
       enabled: z.boolean().optional().describe("true if absent"),
       integration_type: integrationType,
       observes,
-      configuration: z
-        .object({
-          url: receiverUrl.optional(),
-          secret_key: secretKey.nullable().optional(),
-          format: format.optional(),
-        })
-        // In the document as well, because without a URL no webhook is accepted.
-        .meta({ required: ["url"] }),
+      // In the document as well, because without a URL no webhook is accepted.
+      configuration: configuration.meta({ required: ["url"] }),
     })
     .refine((data) => !webhookWithoutUrl.safeParse(data).success, {
       path: ["configuration", "url"],
@@ -125,121 +120,88 @@ const creatable = z.object({
     }),
 });
 
-const changeable = z.object({
-  data: z.object({
-    type: z.literal("integration"),
-    name: name.optional(),
-    description: description.nullable().optional(),
-    enabled: z.boolean().optional(),
-    integration_type: integrationType.optional(),
-    observes: observes.optional(),
-    configuration: z
-      .object({
-        url: receiverUrl.optional(),
-        secret_key: secretKey.nullable().optional(),
-        format: format.optional(),
-      })
-      .optional(),
-  }),
-});
-
 export const ids = { id: "integration_not_found" } as const;
+export const integrations = resource({
+  tag: "Integrations",
+  access: "integrations",
+  path: "/v2/integrations",
+  ids: ids,
+});
 const refusals = ["integration_type_unsupported", "webhook_url_not_allowed", "event_type_unknown"] as const;
-export const one = z.strictObject({ data: integration, links });
+export const one = answerOf(integration);
 
 export const listIntegrations = operation({
   id: "listIntegrations",
-  tag: "Integrations",
-  method: "GET",
-  path: "/v2/integrations",
+  ...integrations.list,
   summary: "List the store's integrations",
   description: "Oldest first, each with its state and its last delivery.",
-  access: ["integrations", "read"],
-  role: "viewer",
-  query: pageQuery,
   success: {
     status: 200,
     description: "One page of integrations, oldest first",
-    schema: pageOf(z.strictObject({ ...integrationMembers, links })),
+    schema: listOf(integrationMembers),
   },
 });
 
 export const createIntegration = operation({
   id: "createIntegration",
-  tag: "Integrations",
-  method: "POST",
-  path: "/v2/integrations",
+  ...integrations.create,
   summary: "Create an integration: a webhook",
   description:
     "From now on each event of the types that it observes is posted to its address, signed as Standard Webhooks say. At least once, and in order for each `subject`.",
-  access: ["integrations", "write"],
-  role: "administrator",
   body: { schema: creatable },
   success: {
     status: 201,
     description: "The integration with its signing secret",
-    schema: z.strictObject({ data: integrationWithSecret, links }),
+    schema: answerOf(integrationWithSecret),
   },
   problems: [...refusals, "too_many_integrations"],
 });
 
 export const getIntegration = operation({
   id: "getIntegration",
-  tag: "Integrations",
-  method: "GET",
-  path: "/v2/integrations/{id}",
+  ...integrations.get,
   summary: "Get an integration",
   description:
     "With its state and its last delivery. The signing secret is shown once, when it is made or rotated.",
-  access: ["integrations", "read"],
-  role: "viewer",
-  ids,
   success: { status: 200, description: "The integration", schema: one },
 });
 
 export const updateIntegration = operation({
   id: "updateIntegration",
-  tag: "Integrations",
-  method: "PUT",
-  path: "/v2/integrations/{id}",
+  ...integrations.update,
   summary: "Change an integration",
   description:
     "Members that are absent stay as they are; `null` takes `description` and `secret_key` away. One that is enabled again goes on with what happens from then on, and with what it had not delivered before: `replay` sends what happened meanwhile.",
-  access: ["integrations", "write"],
-  role: "administrator",
-  ids,
-  body: { schema: changeable },
+  body: bodyOf({
+    type: z.literal("integration"),
+    name: name.optional(),
+    description: description.nullable().optional(),
+    enabled: z.boolean().optional(),
+    integration_type: integrationType.optional(),
+    observes: observes.optional(),
+    configuration: configuration.optional(),
+  }),
   success: { status: 200, description: "The integration as it is now", schema: one },
   problems: refusals,
 });
 
 export const deleteIntegration = operation({
   id: "deleteIntegration",
-  tag: "Integrations",
-  method: "DELETE",
-  path: "/v2/integrations/{id}",
+  ...integrations.delete,
   summary: "Delete an integration and its deliveries",
   description: "Nothing more is delivered to it, not even what waits.",
-  access: ["integrations", "write"],
-  role: "administrator",
-  ids,
   success: { status: 204, description: "Deleted" },
 });
 
 export const rotateIntegrationSecret = operation({
   id: "rotateIntegrationSecret",
-  tag: "Integrations",
-  method: "POST",
-  path: "/v2/integrations/{id}/rotate",
+  ...integrations.action("rotate"),
   summary: "Give an integration a new signing secret",
   description:
     "For 24 hours every message carries two signatures, by the new secret and by the one before: a receiver that checks with either is right.",
-  access: ["integrations", "write"],
-  role: "administrator",
-  ids,
   success: {
     status: 200,
     description: "The integration with its new signing secret",
-    schema: z.strictObject({ data: integrationWithSecret, links }),
+    schema: answerOf(integrationWithSecret),
   },
 });

@@ -163,7 +163,7 @@ export const knownProviders: readonly KnownProvider[] = [
       "Settings → Advanced Settings → OpenID Connect Back-Channel Logout, if your plan has it: the `backchannel-logout-endpoint` link.",
     ],
     answers: [
-      "The issuer ends with a slash. Give the address with or without it: what the document says is used, to the letter.",
+      "The issuer ends with a slash. Give the address with or without it: Latchkey uses the issuer exactly as the document has it.",
       "`email_verified` is false until the person has followed the link in Auth0's e-mail.",
     ],
     attention: {

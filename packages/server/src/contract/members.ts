@@ -1,7 +1,9 @@
 import { z } from "zod";
+import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
+import { answerOf, bodyOf, erasureOf, listOf, reading, resource } from "./resource.ts";
 import { ROLES } from "./roles.ts";
-import { emailAddress, id, links, name, pageOf, pageQuery, timestamp } from "./shapes.ts";
+import { emailAddress, id, links, name, timestamp } from "./shapes.ts";
 
 const role = z.enum(ROLES).describe("In rising order: a role has the rights of all roles before it");
 
@@ -23,19 +25,21 @@ const memberMembers = {
 };
 
 const member = z.strictObject(memberMembers).meta({ id: "Member" });
-const memberAnswer = z.strictObject({ data: member, links });
-const ids = { id: "member_not_found" } as const;
+const memberAnswer = answerOf(member);
+const members = resource({
+  tag: "Members",
+  access: "members",
+  path: "/v2/members",
+  ids: { id: "member_not_found" },
+});
 
 export const getMe = operation({
   id: "getMe",
-  tag: "Members",
-  method: "GET",
+  ...reading({ tag: "Members", access: "me" }),
   path: "/v2/me",
   summary: "Who is calling: kind, role, store, name",
   description:
     "Of the access token that the request came with: an application key or a member, and what it may do now.",
-  access: ["me", "read"],
-  role: "viewer",
   success: {
     status: 200,
     description: "Whom the access token was given to, with the role as it is now",
@@ -56,126 +60,112 @@ export const getMe = operation({
   },
 });
 
-export const listMembers = operation({
-  id: "listMembers",
+export const findMemberSignIn = operation({
+  id: "findMemberSignIn",
   tag: "Members",
   method: "GET",
-  path: "/v2/members",
-  summary: "List the people of the store",
-  description: "Oldest first, each with their role and whether they have signed in yet.",
-  access: ["members", "read"],
-  role: "administrator",
-  query: pageQuery,
+  path: "/sign-on/members",
+  summary: "Where the members of a store sign in",
+  description:
+    "For the page on which a member begins. Without `store` it answers only if a single store of this service has a realm for members.",
+  access: "public",
+  query: z.strictObject({
+    store: id.optional().describe("The store's id"),
+    redirect_uri: z
+      .string()
+      .max(limits.redirectUriLength)
+      .optional()
+      .describe("Where the member wants to come back to"),
+  }),
   success: {
     status: 200,
-    description: "One page of members, oldest first",
-    schema: pageOf(z.strictObject({ ...memberMembers, links })),
+    description: "The store with its realm for members",
+    schema: z.strictObject({
+      data: z
+        .array(
+          z.strictObject({
+            type: z.literal("member-sign-in"),
+            store_id: id,
+            realm_id: id,
+            redirect_uri_registered: z.boolean().describe("Whether the realm has this redirect URI"),
+          }),
+        )
+        .max(1)
+        .describe(
+          "Empty: there is no such store, or it has no realm for members; or none was named, and several stores have one",
+        ),
+    }),
   },
+});
+
+export const listMembers = operation({
+  id: "listMembers",
+  ...members.list,
+  summary: "List the people of the store",
+  description: "Oldest first, each with their role and whether they have signed in yet.",
+  role: "administrator",
+  success: { status: 200, description: "One page of members, oldest first", schema: listOf(memberMembers) },
 });
 
 export const createMember = operation({
   id: "createMember",
-  tag: "Members",
-  method: "POST",
-  path: "/v2/members",
+  ...members.create,
   summary: "Invite somebody",
   description:
     "Nothing is sent. They sign in at the console through an identity provider of the store's realm for members, and are known by an " +
     "e-mail that this provider itself calls verified. Without `name`, the address stands for it.",
-  access: ["members", "write"],
-  role: "administrator",
-  body: {
-    schema: z.object({
-      data: z.object({
-        type: z.literal("member"),
-        name: name.optional().meta({ examples: ["Ada Reed"] }),
-        email: emailAddress,
-        role: role.meta({ examples: ["support"] }),
-      }),
-    }),
-  },
+  body: bodyOf({
+    type: z.literal("member"),
+    name: name.optional().meta({ examples: ["Ada Reed"] }),
+    email: emailAddress,
+    role: role.meta({ examples: ["support"] }),
+  }),
   success: { status: 201, description: "The member", schema: memberAnswer },
   problems: ["member_exists"],
 });
 
 export const getMember = operation({
   id: "getMember",
-  tag: "Members",
-  method: "GET",
-  path: "/v2/members/{id}",
+  ...members.get,
   summary: "Get a member",
   description: "With their role, whether they have signed in yet, and when they last did.",
-  access: ["members", "read"],
   role: "administrator",
-  ids,
   success: { status: 200, description: "The member", schema: memberAnswer },
 });
 
 export const updateMember = operation({
   id: "updateMember",
-  tag: "Members",
-  method: "PUT",
-  path: "/v2/members/{id}",
+  ...members.update,
   summary: "Change a member's name, e-mail or role",
   description:
     "Members of the body that are absent stay as they are. A role is in force on every instance within a second, for tokens of before too. " +
     "Another e-mail does not let another person in: who has signed in once is known by the provider's subject.",
-  access: ["members", "write"],
-  role: "administrator",
-  ids,
-  body: {
-    schema: z.object({
-      data: z.object({
-        type: z.literal("member"),
-        name: name.optional(),
-        email: emailAddress.optional(),
-        role: role.optional(),
-      }),
-    }),
-  },
+  body: bodyOf({
+    type: z.literal("member"),
+    name: name.optional(),
+    email: emailAddress.optional(),
+    role: role.optional(),
+  }),
   success: { status: 200, description: "The member as it is now", schema: memberAnswer },
   problems: ["member_exists", "last_administrator"],
 });
 
 export const eraseMember = operation({
   id: "eraseMember",
-  tag: "Members",
-  method: "POST",
-  path: "/v2/members/{id}/erase",
+  ...members.action("erase"),
   summary: "Erase a member: remove them, and take their data out of the log of events",
   description:
     "For somebody who asks to be forgotten. The member is removed if they are still there, as by DELETE. In every event about them `data` becomes `(erased)` " +
     "and the salt goes; what they did stays, under their id. Also of members who were removed before. It cannot be undone.",
-  access: ["members", "write"],
-  role: "administrator",
-  ids,
-  success: {
-    status: 200,
-    description: "How far it has come",
-    schema: z.strictObject({
-      data: z.strictObject({
-        type: z.literal("member-erasure"),
-        id,
-        events: z.int().describe("How many events were erased by this request"),
-        complete: z
-          .boolean()
-          .describe("False: there are more, and the service goes on with them by itself, a round a second"),
-      }),
-    }),
-  },
+  success: { status: 200, description: "How far it has come", schema: erasureOf("member-erasure") },
   problems: ["last_administrator"],
 });
 
 export const deleteMember = operation({
   id: "deleteMember",
-  tag: "Members",
-  method: "DELETE",
-  path: "/v2/members/{id}",
+  ...members.delete,
   summary: "Remove a member",
   description: "Their access tokens stop working on every instance within a second.",
-  access: ["members", "write"],
-  role: "administrator",
-  ids,
   success: { status: 204, description: "The member is gone" },
   problems: ["last_administrator"],
 });

@@ -1,13 +1,11 @@
 import { z } from "zod";
-import { id, timestamp } from "./shapes.ts";
+import { id, textOrNull, timestamp } from "./shapes.ts";
 
 export const pendingChange = z
   .strictObject({
     since: timestamp,
     digest: z.string().describe("Identifies the new document, for approve-drift"),
-    changes: z.array(
-      z.strictObject({ member: z.string(), before: z.string().nullable(), after: z.string().nullable() }),
-    ),
+    changes: z.array(z.strictObject({ member: z.string(), before: textOrNull, after: textOrNull })),
   })
   .describe(
     "A change of the provider's document that waits for POST …/approve-drift. Until then the old document is used. For the back office only",
@@ -21,7 +19,7 @@ export const issuerFound = z
 
 /** The facts about an identity provider besides the entered ones. */
 export const profileMeta = z.strictObject({
-  issuer: z.string().nullable().describe("From discovery; null until it has been read"),
+  issuer: textOrNull.describe("From discovery; null until it has been read"),
   endpoint_hosts: z.array(z.string()).describe("The hosts behind the identity provider's endpoints"),
   health: z.strictObject({
     status: z

@@ -4,7 +4,8 @@ import { profileMeta } from "./oidc-profile-meta.ts";
 import { operation } from "./operation.ts";
 import { providerReport } from "./provider-report.ts";
 import { clientId } from "./realms.ts";
-import { id, name, pageOf, pageQuery, url } from "./shapes.ts";
+import { bodyOf, resource } from "./resource.ts";
+import { id, name, pageOf, timestamp, url } from "./shapes.ts";
 
 const flow = z.enum(["brokered", "direct"]);
 const provisioning = z.enum(["create", "existing"]);
@@ -22,7 +23,7 @@ const profileMembers = {
   meta: profileMeta,
 };
 
-export const links = z.strictObject({
+const links = z.strictObject({
   self: url,
   "authorization-endpoint": url
     .nullable()
@@ -92,9 +93,12 @@ const discoveryUrl = z
   .meta({ format: "uri", examples: ["https://idp.example/.well-known/openid-configuration"] });
 
 const ofRealm = { realm: "realm_not_found" } as const;
-export const ofProfile = { realm: "realm_not_found", id: "profile_not_found" } as const;
-const LIST = "/v2/authentication-realms/{realm}/oidc-profiles";
-export const ONE = `${LIST}/{id}` as const;
+const profiles = resource({
+  tag: "Identity providers",
+  access: "authentication_settings",
+  path: "/v2/authentication-realms/{realm}/oidc-profiles",
+  ids: { ...ofRealm, id: "profile_not_found" },
+});
 
 const saveProblems = [
   "idp_requirement_not_met",
@@ -111,16 +115,11 @@ const moveProblems = ["identities_left_behind", "confirmation_wrong"] as const;
 
 export const listProfiles = operation({
   id: "listProfiles",
-  tag: "Identity providers",
-  method: "GET",
-  path: LIST,
+  ...profiles.list,
   summary: "List the identity providers of a realm",
   description:
     "A storefront shows a button for each, which leads to its `authorization-endpoint` link. With an implicit token the first page may be up to a second behind a change.",
-  access: ["authentication_settings", "read"],
-  role: "viewer",
   ids: ofRealm,
-  query: pageQuery,
   success: {
     status: 200,
     description: "One page of profiles, oldest first, each with its authorization-endpoint link",
@@ -130,14 +129,10 @@ export const listProfiles = operation({
 
 export const createProfile = operation({
   id: "createProfile",
-  tag: "Identity providers",
-  method: "POST",
-  path: LIST,
+  ...profiles.create,
   summary: "Add an identity provider",
   description:
     "Reads its discovery document and runs the nine checks; a requirement that is not met is 422. With `enabled: false` it is saved with whatever was found, and without a secret if there is none yet.",
-  access: ["authentication_settings", "write"],
-  role: "administrator",
   ids: ofRealm,
   body: {
     schema: z.object({
@@ -169,69 +164,46 @@ export const createProfile = operation({
 
 export const getProfile = operation({
   id: "getProfile",
-  tag: "Identity providers",
-  method: "GET",
-  path: ONE,
+  ...profiles.get,
   summary: "Get an identity provider",
   description: "The client secret is never shown. `ETag` is for `If-Match` of a change.",
-  access: ["authentication_settings", "read"],
-  role: "viewer",
-  ids: ofProfile,
   success: { status: 200, description: "The profile", ...versioned },
 });
 
 export const updateProfile = operation({
   id: "updateProfile",
-  tag: "Identity providers",
-  method: "PUT",
-  path: ONE,
+  ...profiles.update,
   summary: "Change an identity provider",
   description:
     "Members that are absent stay as they are. A new discovery URL or client id needs `client_secret` too. Send the `ETag` of what you read as `If-Match`, and nobody's change is overwritten unseen.",
   conditional: true,
-  access: ["authentication_settings", "write"],
-  role: "administrator",
-  ids: ofProfile,
-  body: {
-    schema: z.object({
-      data: z.object({
-        type: z.literal("oidc-profile"),
-        name: name.optional(),
-        discovery_url: discoveryUrl.optional(),
-        client_id: clientId.optional(),
-        client_secret: secret.optional(),
-        ...writable,
-        ...moveChoice,
-      }),
-    }),
-  },
+  body: bodyOf({
+    type: z.literal("oidc-profile"),
+    name: name.optional(),
+    discovery_url: discoveryUrl.optional(),
+    client_id: clientId.optional(),
+    client_secret: secret.optional(),
+    ...writable,
+    ...moveChoice,
+  }),
   success: { status: 200, description: "The profile as it is now", ...versioned },
   problems: ["client_secret_required", "profile_changed", ...moveProblems, ...saveProblems],
 });
 
 export const deleteProfile = operation({
   id: "deleteProfile",
-  tag: "Identity providers",
-  method: "DELETE",
-  path: ONE,
+  ...profiles.delete,
   summary: "Remove an identity provider",
   description: "The customer tokens that came through it end at once.",
-  access: ["authentication_settings", "write"],
-  role: "administrator",
-  ids: ofProfile,
   success: { status: 204, description: "The profile is gone" },
 });
 
 export const checkProfile = operation({
   id: "checkProfile",
-  tag: "Identity providers",
-  method: "POST",
-  path: `${ONE}/checks`,
+  ...profiles.action("checks"),
   summary: "Examine an identity provider now",
   description: "Asks the identity provider now, and says of each of the nine requirements what was found.",
-  access: ["authentication_settings", "write"],
   role: "support",
-  ids: ofProfile,
   success: {
     status: 200,
     description: "What was found, requirement by requirement",
@@ -242,18 +214,11 @@ export const checkProfile = operation({
 
 export const approveDrift = operation({
   id: "approveDrift",
-  tag: "Identity providers",
-  method: "POST",
-  path: `${ONE}/approve-drift`,
+  ...profiles.action("approve-drift"),
   summary: "Accept what an identity provider has changed",
   description:
     "Uses the document that waits from now on: the one that `digest` names, as `meta.pending_change` showed it, and no other.",
-  access: ["authentication_settings", "write"],
-  role: "administrator",
-  ids: ofProfile,
-  body: {
-    schema: z.object({ data: z.object({ digest: z.string().min(1).max(64), ...moveChoice }) }),
-  },
+  body: bodyOf({ digest: z.string().min(1).max(64), ...moveChoice }),
   success: { status: 200, description: "The profile as it is now", ...versioned },
   problems: [
     "no_pending_change",
@@ -262,4 +227,27 @@ export const approveDrift = operation({
     "adoption_impossible",
     ...moveProblems,
   ],
+});
+
+export const testSignOn = operation({
+  id: "testSignOn",
+  ...profiles.action("test-sign-on"),
+  summary: "Sign in once as a person, to see every check",
+  description:
+    "Gives an address for one browser, once, within ten minutes. The whole sign-on then ends on a page of ours that shows every check with both sides, how long each step took and what requirements R4 and R6 to R9 now say; and in a record with `test: true`. It makes no customer, no identity, no code, no token and no event. Also for a profile that is not enabled yet.",
+  role: "support",
+  success: {
+    status: 200,
+    description: "Where to go",
+    schema: z.strictObject({
+      data: z.strictObject({
+        type: z.literal("test-sign-on"),
+        url,
+        expires_at: timestamp,
+        reference: z.string().describe("Finds the record, which exists within a second of the test's end"),
+      }),
+      links,
+    }),
+  },
+  problems: ["test_sign_on_direct"],
 });

@@ -9,14 +9,12 @@ import * as integration from "./integrations.ts";
 import * as member from "./members.ts";
 import * as profile from "./oidc-profiles.ts";
 import type { Operation } from "./operation.ts";
-import * as realmRevocation from "./realm-revocation.ts";
 import * as realm from "./realms.ts";
 import * as service from "./service.ts";
 import * as signOn from "./sign-on.ts";
 import * as record from "./sign-ons.ts";
 import * as signOut from "./sign-out.ts";
 import * as store from "./store.ts";
-import * as test from "./test-sign-on.ts";
 
 /** All operations, in the order of the reference. A test checks that routes.ts serves each of them. */
 export const operations: readonly Operation[] = [
@@ -41,7 +39,7 @@ export const operations: readonly Operation[] = [
   signOn.backchannelLogout,
   signOn.realmMetadata,
   signOn.realmToken,
-  realmRevocation.revokeAtRealm,
+  signOn.revokeAtRealm,
   signOn.userinfo,
   signOn.userinfoByPost,
   signOut.endSession,
@@ -58,6 +56,7 @@ export const operations: readonly Operation[] = [
   key.deleteApplicationKey,
   key.rotateApplicationKey,
   key.dryRunApplicationKey,
+  member.findMemberSignIn,
   member.getMe,
   member.listMembers,
   member.createMember,
@@ -98,7 +97,7 @@ export const operations: readonly Operation[] = [
   profile.updateProfile,
   profile.deleteProfile,
   profile.checkProfile,
-  test.testSignOn,
+  profile.testSignOn,
   profile.approveDrift,
   gateway.checkAtGateway,
   service.live,

@@ -30,16 +30,22 @@ type PageRead = {
   sort?: Sort | undefined;
 };
 
-/** One page of a list: each item with the address of its own, and the links to the pages around it. */
-export const pageOf = <T extends { id: string }>(
+/** One page of a list, and the links to the pages around it. */
+export const presentList = <T>(
   listUrl: string,
-  items: readonly T[],
+  data: T[],
   { page, place, conditions = [], sort }: PageRead,
 ) => ({
-  data: items.map((item) => ({ ...item, links: { self: `${listUrl}/${item.id}` } })),
+  data,
   meta: presentPage(page, place),
   links: presentPageLinks(listUrl, page, place, toListParameters(conditions, sort)),
 });
+
+/** The same for items that have an address of their own. */
+export const pageOf = <T extends { id: string }>(listUrl: string, items: readonly T[], read: PageRead) => {
+  const data = items.map((item) => ({ ...item, links: { self: `${listUrl}/${item.id}` } }));
+  return presentList(listUrl, data, read);
+};
 
 /** A list's filter and order as query parameters, so that its links stay within the same list. */
 export function toListParameters(conditions: readonly Condition[], sort?: Sort): Record<string, string> {

@@ -1,12 +1,13 @@
 import { z } from "zod";
 import { issuerFound, pendingChange } from "./oidc-profile-meta.ts";
+import { textOrNull } from "./shapes.ts";
 
 const check = z.strictObject({
   id: z.string().describe("R1 to R9, in the order of the requirements on an identity provider"),
   requirement: z.string(),
   status: z.enum(["met", "not_met", "unknown"]).describe("unknown: only a live sign-on can tell"),
   evidence: z.string(),
-  remedy: z.string().nullable(),
+  remedy: textOrNull,
 });
 
 /** The doctor's findings. */
@@ -14,7 +15,7 @@ export const providerReport = z
   .strictObject({
     type: z.literal("oidc-profile-checks"),
     discovery_url: z.string().meta({ format: "uri" }),
-    issuer: z.string().nullable(),
+    issuer: textOrNull,
     endpoint_hosts: z.array(z.string()),
     checks: z.array(check),
     warnings: z.array(z.string()),

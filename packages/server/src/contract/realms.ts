@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
-import { id, links, name, pageOf, pageQuery, timestamp } from "./shapes.ts";
+import { answerOf, bodyOf, changing, listOf, reading, resource } from "./resource.ts";
+import { id, links, name, textOrNull, timestamp } from "./shapes.ts";
 
 // Customer authentication settings
 
@@ -20,7 +21,7 @@ const settings = z
   })
   .meta({ id: "CustomerAuthenticationSettings" });
 
-const settingsAnswer = z.strictObject({ data: settings, links });
+const settingsAnswer = answerOf(settings);
 const settingsPaths = {
   path: "/v2/customer-authentication-settings",
   alias: "/v2/settings/customer-authentication",
@@ -33,16 +34,15 @@ export const clientId = z
   .max(255)
   .regex(/^ *[!-~][ -~]*$/, { error: "printable ASCII characters, not blank" });
 
+const SETTINGS = { tag: "Realms", access: "authentication_settings" } as const;
+
 export const getAuthenticationSettings = operation({
   id: "getAuthenticationSettings",
-  tag: "Realms",
-  method: "GET",
+  ...reading(SETTINGS),
   ...settingsPaths,
   summary: "Get the customer authentication settings",
   description:
     "What a storefront needs to begin a sign-on. With an implicit token it may be up to a second behind a change.",
-  access: ["authentication_settings", "read"],
-  role: "viewer",
   success: {
     status: 200,
     description: "The settings, with the client id and realm id that sign-on needs",
@@ -52,13 +52,10 @@ export const getAuthenticationSettings = operation({
 
 export const getAuthenticationSettingsById = operation({
   id: "getAuthenticationSettingsById",
-  tag: "Realms",
-  method: "GET",
+  ...reading(SETTINGS),
   path: "/v2/settings/customer-authentication/{id}",
   summary: "Get the customer authentication settings by their id",
   description: "The same as without the id, for clients that ask so. A store has one of them.",
-  access: ["authentication_settings", "read"],
-  role: "viewer",
   ids: { id: "settings_not_found" },
   success: { status: 200, description: "The settings", schema: settingsAnswer },
 });
@@ -81,28 +78,22 @@ const settingsFor = (type: "settings" | "account_authentication_settings") =>
 
 export const getStoreSettings = operation({
   id: "getStoreSettings",
-  tag: "Realms",
-  method: "GET",
+  ...reading(SETTINGS),
   path: "/v2/settings",
   summary: "Get where customers sign in, as the family's command-line client asks",
   description: "The realm and client id of the customer authentication settings, in another shape.",
-  access: ["authentication_settings", "read"],
-  role: "viewer",
   success: { status: 200, description: "The settings", schema: settingsFor("settings") },
 });
 
 export const getAccountAuthenticationSettings = operation({
   id: "getAccountAuthenticationSettings",
-  tag: "Realms",
-  method: "GET",
+  ...reading(SETTINGS),
   path: "/v2/settings/account-authentication",
   summary: "Get where accounts sign in: a realm without identity providers, because Latchkey has no accounts",
   description:
     "Clients of this API family that sign in customers and accounts read both settings, and list the identity providers of both realms. " +
     "This realm has none, so they offer no sign-on for accounts. It is in no list and takes no change. Customers sign in to the realm of " +
     "the customer authentication settings.",
-  access: ["authentication_settings", "read"],
-  role: "viewer",
   success: {
     status: 200,
     description: "The settings",
@@ -112,23 +103,17 @@ export const getAccountAuthenticationSettings = operation({
 
 export const updateAuthenticationSettings = operation({
   id: "updateAuthenticationSettings",
-  tag: "Realms",
+  ...changing(SETTINGS),
   method: "PUT",
   ...settingsPaths,
   summary: "Change the client id or the realm that customers sign in with",
   description: "Members that are absent stay as they are.",
-  access: ["authentication_settings", "write"],
-  role: "administrator",
   ofStore: true,
-  body: {
-    schema: z.object({
-      data: z.object({
-        type: z.literal("customer-authentication-settings"),
-        client_id: clientId.optional(),
-        realm_id: z.string().max(64).toLowerCase().optional().meta({ format: "uuid" }),
-      }),
-    }),
-  },
+  body: bodyOf({
+    type: z.literal("customer-authentication-settings"),
+    client_id: clientId.optional(),
+    realm_id: z.string().max(64).toLowerCase().optional().meta({ format: "uuid" }),
+  }),
   success: { status: 200, description: "The settings as they are now", schema: settingsAnswer },
   problems: ["realm_unknown", "direct_client_id_mismatch"],
 });
@@ -163,9 +148,9 @@ const realmMembers = {
   duplicate_email_policy: duplicateEmailPolicy,
   id_token_signed_response_alg: idTokenAlgorithm.describe("How its ID tokens are signed"),
   profile_updates: profileUpdates,
-  home_url: z.string().nullable().meta({ format: "uri", description: HOME }),
-  logo_url: z.string().nullable().meta({ format: "uri", description: LOGO }),
-  accent_color: z.string().nullable().describe(ACCENT),
+  home_url: textOrNull.meta({ format: "uri", description: HOME }),
+  logo_url: textOrNull.meta({ format: "uri", description: LOGO }),
+  accent_color: textOrNull.describe(ACCENT),
   relationships: z.strictObject({
     origin: z.strictObject({
       data: z.strictObject({ id, type: z.literal("customer-authentication-settings") }),
@@ -174,7 +159,7 @@ const realmMembers = {
   meta: z.strictObject({ created_at: timestamp, updated_at: timestamp }),
 };
 const realm = z.strictObject(realmMembers).meta({ id: "AuthenticationRealm" });
-const realmAnswer = z.strictObject({ data: realm, links });
+const realmAnswer = answerOf(realm);
 
 const versioned = {
   schema: realmAnswer,
@@ -206,74 +191,52 @@ const writableRealm = {
     .meta({ description: ACCENT, examples: ["#0b5f52"] }),
 };
 
-const ids = { id: "realm_not_found" } as const;
+const realms = resource({
+  tag: "Realms",
+  access: "authentication_settings",
+  path: "/v2/authentication-realms",
+  ids: { id: "realm_not_found" },
+});
 
 export const listRealms = operation({
   id: "listRealms",
-  tag: "Realms",
-  method: "GET",
-  path: "/v2/authentication-realms",
+  ...realms.list,
   summary: "List the store's authentication realms",
   description: "A store begins with one, which its customers sign in to.",
-  access: ["authentication_settings", "read"],
-  role: "viewer",
-  query: pageQuery,
-  success: {
-    status: 200,
-    description: "One page of realms, oldest first",
-    schema: pageOf(z.strictObject({ ...realmMembers, links })),
-  },
+  success: { status: 200, description: "One page of realms, oldest first", schema: listOf(realmMembers) },
 });
 
 export const createRealm = operation({
   id: "createRealm",
-  tag: "Realms",
-  method: "POST",
-  path: "/v2/authentication-realms",
+  ...realms.create,
   summary: "Create an authentication realm",
   description:
     "A way in of its own: identity providers, redirect URIs, what to do when two people have one e-mail. `purpose` is `customers` unless it " +
     "says otherwise, and stays. A store has at most one realm for `members`: public tokens do not see it, its redirect URIs are the " +
     "console's unless others are given, and its client id is `members`.",
-  access: ["authentication_settings", "write"],
-  role: "administrator",
-  body: {
-    schema: z.object({
-      data: z.object({
-        type: z.literal("authentication-realm"),
-        name: name.meta({ examples: ["Wholesale"] }),
-        ...writableRealm,
-      }),
-    }),
-  },
+  body: bodyOf({
+    type: z.literal("authentication-realm"),
+    name: name.meta({ examples: ["Wholesale"] }),
+    ...writableRealm,
+  }),
   success: { status: 201, description: "The realm", ...versioned },
   problems: ["redirect_uri_invalid", "shown_url_invalid", "members_realm_exists"],
 });
 
 export const getRealm = operation({
   id: "getRealm",
-  tag: "Realms",
-  method: "GET",
-  path: "/v2/authentication-realms/{id}",
+  ...realms.get,
   summary: "Get an authentication realm",
   description: "With the redirect URIs that storefronts may use.",
-  access: ["authentication_settings", "read"],
-  role: "viewer",
-  ids,
   success: { status: 200, description: "The realm", ...versioned },
 });
 
 export const updateRealm = operation({
   id: "updateRealm",
-  tag: "Realms",
-  method: "PUT",
-  path: "/v2/authentication-realms/{id}",
+  ...realms.update,
   summary: "Change an authentication realm",
   description:
     "Members that are absent stay as they are; `null` takes away `home_url`, `logo_url` and `accent_color`. `redirect_uris` is replaced as a whole: send the `ETag` of what you read as `If-Match`, and nobody's address is lost.",
-  access: ["authentication_settings", "write"],
-  role: "administrator",
-  ids,
   body: {
     schema: z.object({
       data: z.object({ type: z.literal("authentication-realm"), name: name.optional(), ...writableRealm }),
@@ -286,14 +249,9 @@ export const updateRealm = operation({
 
 export const deleteRealm = operation({
   id: "deleteRealm",
-  tag: "Realms",
-  method: "DELETE",
-  path: "/v2/authentication-realms/{id}",
+  ...realms.delete,
   summary: "Delete an authentication realm",
   description: "Not one that the settings name, nor one that has identity providers.",
-  access: ["authentication_settings", "write"],
-  role: "administrator",
-  ids,
   success: { status: 204, description: "The realm is gone" },
   problems: ["realm_in_use", "realm_has_profiles"],
 });

@@ -1,27 +1,24 @@
 import { z } from "zod";
 import { operation } from "./operation.ts";
 
+/** Without a limit, because balancers and monitors ask all the time. */
+const forMonitors = { tag: "Service", method: "GET", access: "public", unlimited: true } as const;
+
 export const live = operation({
   id: "live",
-  tag: "Service",
-  method: "GET",
+  ...forMonitors,
   path: "/health/live",
-  unlimited: true,
   summary: "The process lives",
   description: "For whoever restarts processes that hang. It asks nothing of the database.",
-  access: "public",
   success: { status: 200, description: "It does", schema: z.strictObject({ status: z.literal("live") }) },
 });
 
 export const ready = operation({
   id: "ready",
-  tag: "Service",
-  method: "GET",
+  ...forMonitors,
   path: "/health/ready",
-  unlimited: true,
   summary: "The instance can serve",
   description: "For balancers: 503, with the reason, while this instance should be sent no requests.",
-  access: "public",
   success: {
     status: 200,
     description: "It can",
@@ -43,13 +40,10 @@ export const ready = operation({
 
 export const metrics = operation({
   id: "metrics",
-  tag: "Service",
-  method: "GET",
+  ...forMonitors,
   path: "/metrics",
-  unlimited: true,
   summary: "Figures for Prometheus",
   description: "docs/watch.md says what each figure means.",
-  access: "public",
   success: { status: 200, description: "Prometheus text", schema: z.string(), mediaType: "text/plain" },
 });
 

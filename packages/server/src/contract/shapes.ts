@@ -9,6 +9,7 @@ export const timestamp = z.iso
   .datetime({ precision: 3 })
   .meta({ description: "ISO 8601, UTC, with milliseconds", examples: ["2026-01-31T09:30:00.000Z"] });
 export const url = z.url();
+export const textOrNull = z.string().nullable();
 /** The link to a resource. */
 export const links = z.strictObject({ self: url });
 

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { filterParameter, instant, instantParameter, ofId, sortParameter, text } from "./filter.ts";
 import { operation } from "./operation.ts";
-import { id, links, pageOf, pageQuery, timestamp } from "./shapes.ts";
+import { answerOf, listOf, resource } from "./resource.ts";
+import { id, pageQuery, textOrNull, timestamp } from "./shapes.ts";
 
 /** The outcomes of a sign-on. */
 export const OUTCOMES = [
@@ -25,12 +26,9 @@ const idpAnswer = z
       .enum(["discovery", "authorize", "token", "userinfo"])
       .describe("Which call it was; authorize: what the redirect back brought, in which anybody can write"),
     status: z.int().nullable().describe("The HTTP status; null where there was no answer"),
-    fault: z.string().nullable().describe("Why there was no answer, or none to go by"),
-    error: z.string().nullable(),
-    error_description: z
-      .string()
-      .nullable()
-      .describe("At most 500 characters; what looks like a secret is left out"),
+    fault: textOrNull.describe("Why there was no answer, or none to go by"),
+    error: textOrNull,
+    error_description: textOrNull.describe("At most 500 characters; what looks like a secret is left out"),
   })
   .meta({ id: "IdentityProviderAnswer" });
 
@@ -42,25 +40,21 @@ const signOnMembers = {
     .describe("Shown on error pages and sent in error redirects, so that a shopper can quote it"),
   realm_id: id,
   profile_id: id.nullable(),
-  profile_name: z.string().nullable(),
+  profile_name: textOrNull,
   outcome,
-  reason: z.string().nullable().describe("Why it failed; stable, see docs/errors.md"),
-  error: z.string().nullable().describe("`error` of the redirect to the storefront"),
-  means: z.string().nullable().describe("The reason in words"),
-  remedy: z.string().nullable().describe("The remedy in words"),
+  reason: textOrNull.describe("Why it failed; stable, see docs/errors.md"),
+  error: textOrNull.describe("`error` of the redirect to the storefront"),
+  means: textOrNull.describe("The reason in words"),
+  remedy: textOrNull.describe("The remedy in words"),
   customer_id: id.nullable(),
   test: z.boolean().describe("A test sign-on of an administrator: it made no customer and no token"),
-  redirect_uri: z
-    .string()
-    .nullable()
-    .describe("Where the storefront wanted the shopper back, as it was sent"),
-  browser: z.string().nullable().describe("In words: `Chrome 126`"),
-  operating_system: z.string().nullable().describe("In words: `Windows`"),
-  network: z.string().nullable().describe("Where it came from, by /24 or /64"),
-  request_id: z
-    .string()
-    .nullable()
-    .describe("The `X-Request-Id` of the request that it failed in; null of one that did not fail"),
+  redirect_uri: textOrNull.describe("Where the storefront wanted the shopper back, as it was sent"),
+  browser: textOrNull.describe("In words: `Chrome 126`"),
+  operating_system: textOrNull.describe("In words: `Windows`"),
+  network: textOrNull.describe("Where it came from, by /24 or /64"),
+  request_id: textOrNull.describe(
+    "The `X-Request-Id` of the request that it failed in; null of one that did not fail",
+  ),
   idp_answer: idpAnswer
     .nullable()
     .describe("The identity provider's answer, if the sign-on failed because of it"),
@@ -78,16 +72,19 @@ const signOnMembers = {
 
 const signOn = z.strictObject(signOnMembers).meta({ id: "SignOn" });
 
+const signOns = resource({
+  tag: "Sign-on records",
+  access: "sign_ons",
+  path: "/v2/sign-ons",
+  ids: { id: "sign_on_not_found" },
+});
+
 export const listSignOns = operation({
   id: "listSignOns",
-  tag: "Sign-on records",
-  method: "GET",
-  path: "/v2/sign-ons",
+  ...signOns.list,
   summary: "List sign-ons: what came of each, and why",
   description:
     "What became of sign-ons, newest first: outcome, reason, the provider and a reference to find one by. `reference` is found in any spelling: lower case, spaces, no dash, `O` for `0`, `I` and `L` for `1`. `email` takes a whole address: it is kept as a keyed digest, not as it is.",
-  access: ["sign_ons", "read"],
-  role: "viewer",
   query: pageQuery.extend({
     filter: filterParameter({
       reference: text,
@@ -104,23 +101,18 @@ export const listSignOns = operation({
   success: {
     status: 200,
     description: "One page of sign-ons, newest first unless `sort` says otherwise",
-    schema: pageOf(z.strictObject({ ...signOnMembers, links })),
+    schema: listOf(signOnMembers),
   },
   problems: ["filter_too_wide"],
 });
 
 export const getSignOn = operation({
   id: "getSignOn",
-  tag: "Sign-on records",
-  method: "GET",
-  path: "/v2/sign-ons/{id}",
+  ...signOns.get,
   summary: "Get one sign-on with every check that was made",
   description:
     "Every check with what was expected and found, and how long each step took. Never a token, code or secret.",
-  access: ["sign_ons", "read"],
-  role: "viewer",
-  ids: { id: "sign_on_not_found" },
-  success: { status: 200, description: "The sign-on", schema: z.strictObject({ data: signOn, links }) },
+  success: { status: 200, description: "The sign-on", schema: answerOf(signOn) },
 });
 
 const STATISTICS_PURPOSES = ["customers", "members"] as const;
@@ -166,14 +158,11 @@ const byKey = z.strictObject({
 
 export const getSignOnStatistics = operation({
   id: "getSignOnStatistics",
-  tag: "Sign-on records",
-  method: "GET",
+  ...signOns.list,
   path: "/v2/sign-ons/statistics",
   summary: "Count sign-ons by how they ended and why, and how long each identity provider took",
   description:
     "Over all instances, at most a few seconds behind; `started` at most a minute. A sign-on counts in the step in which it began, under what has become of it so far. Shoppers alone, or members alone; test sign-ons are in neither. Steps are those of UTC. At most 1,000 of them.",
-  access: ["sign_ons", "read"],
-  role: "viewer",
   query: z.object({
     from: instantParameter("From the step that this lies in. Without it: 60 steps before `to`"),
     to: instantParameter("Up to this instant, which is not part of it. Without it: now"),

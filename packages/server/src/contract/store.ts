@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { operation } from "./operation.ts";
+import { answerOf, bodyOf, changing, reading } from "./resource.ts";
 import { id, links, name, rateLimit, timestamp, wholeNumber } from "./shapes.ts";
 
 const store = z
@@ -22,29 +23,25 @@ const store = z
   })
   .meta({ id: "Store" });
 
-const storeAnswer = z.strictObject({ data: store, links });
+const storeAnswer = answerOf(store);
+
+const STORE = { tag: "Store", access: "store" } as const;
 
 export const getStore = operation({
   id: "getStore",
-  tag: "Store",
-  method: "GET",
+  ...reading(STORE),
   path: "/v2/store",
   summary: "Get the store that the access token belongs to",
   description: "The store that the access token is of, with its rate limit.",
-  access: ["store", "read"],
-  role: "viewer",
   success: { status: 200, description: "The store", schema: storeAnswer },
 });
 
 export const getStoreById = operation({
   id: "getStoreById",
-  tag: "Store",
-  method: "GET",
+  ...reading(STORE),
   path: "/v2/stores/{id}",
   summary: "Get the store by its id",
   description: "The same as `GET /v2/store`, for clients that take the id from `GET /v2/settings`.",
-  access: ["store", "read"],
-  role: "viewer",
   ids: { id: "store_not_found" },
   success: { status: 200, description: "The store", schema: storeAnswer },
 });
@@ -53,14 +50,11 @@ const perSecond = z.array(z.int()).describe("For each second, the oldest first")
 
 export const getStoreUsage = operation({
   id: "getStoreUsage",
-  tag: "Store",
-  method: "GET",
+  ...reading(STORE),
   path: "/v2/store/usage",
   summary: "What the store's keys asked for in each of the last seconds, and what was refused",
   description:
     "Over all instances where they share a Valkey, else of the instance that answers. At most two seconds behind.",
-  access: ["store", "read"],
-  role: "viewer",
   query: z.object({
     seconds: wholeNumber(1, 3600).default(60).describe("How far back"),
   }),
@@ -97,26 +91,20 @@ export const getStoreUsage = operation({
 
 export const updateStore = operation({
   id: "updateStore",
-  tag: "Store",
+  ...changing(STORE),
   method: "PUT",
   path: "/v2/store",
   summary: "Rename the store, or change its rate limit up to `meta.max_rate_limit`",
   description: "Changes the rate limit, up to what the operator of the service allows.",
-  access: ["store", "write"],
-  role: "administrator",
   ofStore: true,
-  body: {
-    schema: z.object({
-      data: z.object({
-        type: z.literal("store"),
-        name: name.optional().meta({ examples: ["My shop"] }),
-        rate_limit: rateLimit
-          .min(1)
-          .optional()
-          .meta({ examples: [100] }),
-      }),
-    }),
-  },
+  body: bodyOf({
+    type: z.literal("store"),
+    name: name.optional().meta({ examples: ["My shop"] }),
+    rate_limit: rateLimit
+      .min(1)
+      .optional()
+      .meta({ examples: [100] }),
+  }),
   success: {
     status: 200,
     description: "The store as it is now",

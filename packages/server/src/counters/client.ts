@@ -6,10 +6,7 @@ export type ValkeyClient = {
   connect(): Promise<void>;
   /** Runs a script on one slot. */
   evaluate(script: Script, slot: string, args: readonly (string | number)[]): Promise<unknown>;
-  /**
-   * The policy by which a server evicts keys when its memory is full; undefined: it evicts none. Rejects if a server
-   * does not answer.
-   */
+  /** How a server evicts keys when its memory is full; undefined: not at all. Rejects without an answer. */
   findEviction(): Promise<string | undefined>;
   /** All that `work` sends leaves in one write. */
   together(work: () => void): void;

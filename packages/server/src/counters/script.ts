@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 
 /** Lua that the server runs as one step: no other command comes in between. */
 export type Script = { text: string; sha: string };
@@ -17,4 +18,13 @@ if ARGV[2] ~= '' then now = tonumber(ARGV[2]) end
 local slot = KEYS[1]
 ${body}`;
   return { text, sha: createHash("sha1").update(text).digest("hex") };
+}
+
+/** A script of the given constants and Lua files. They are read at first use, so never without Valkey. */
+export function scriptFrom(constants: string, ...files: readonly URL[]): () => Script {
+  let script: Script | undefined;
+  return () => {
+    script ??= createScript([constants, ...files.map((file) => readFileSync(file, "utf8"))].join("\n"));
+    return script;
+  };
 }

@@ -134,8 +134,7 @@ class SharedCounters {
     });
     try {
       await answered(Promise.race([client.connect(), lost]), connectWithinMs);
-      // After an outage, as after a flush, the first instance to be back would count itself alone, and the server may
-      // go away again.
+      // After an outage or a flush the first instance to be back counts itself alone, for its first beats.
       this.#manySinceMs = performance.now();
       const aheadMs = await answered(Promise.race([this.#beat(client), lost]), this.#answerWithinMs);
       if (this.#isClosed) return client.destroy();
@@ -173,8 +172,7 @@ class SharedCounters {
     const answer = await client.evaluate(BEAT, INSTANCES, [NEVER_TOO_LATE, "", this.#id]);
     const [serverMs, count] = answer as [number, number];
     this.#hasEverAnswered = true;
-    // A smaller number counts after a while only: after a flush each instance is alone until the others have had their
-    // beat.
+    // A smaller number counts later: after a flush each instance is alone until the others have had their beat.
     if (count >= this.instances || sentMs - this.#manySinceMs > GONE_AFTER_MS) {
       this.instances = count;
       this.#manySinceMs = sentMs;
@@ -193,18 +191,12 @@ class SharedCounters {
     }
   }
 
-  /**
-   * With every beat: the server's operator may change the policy while the service runs. Hosted servers may forbid the
-   * question.
-   */
+  /** With every beat, because an operator may change the policy. Hosted servers may forbid the question. */
   async #readEviction(client: ValkeyClient): Promise<void> {
     this.eviction = await answered(client.findEviction(), this.#answerWithinMs).catch(() => this.eviction);
   }
 
-  /**
-   * An instance that starts while Valkey is away has never counted the others, and would give out all of a shared limit
-   * alone.
-   */
+  /** An instance that starts while Valkey is away would give out all of a shared limit alone. */
   async #countWithoutValkey(): Promise<void> {
     const { countOthers } = this.#options;
     const atMs = performance.now();

@@ -1,21 +1,28 @@
-import { type RawBuilder, type SqlBool, sql } from "kysely";
+import { sql } from "kysely";
 import type { Caller } from "../contract/caller.ts";
 import { limits } from "../contract/limits.ts";
 import { isBackOffice } from "../contract/permissions.ts";
 import { Problem } from "../contract/problem.ts";
 import { changesOf } from "../events/changes.ts";
 import { byCaller } from "../events/event.ts";
-import { type EventDraft, noteEvents } from "../events/note.ts";
+import { noteEvents } from "../events/note.ts";
 import { type Clock, toIso } from "../lib/clock.ts";
 import { given } from "../lib/given.ts";
 import type { Passwords } from "../passwords/password.ts";
 import { atMost } from "../storage/at-most.ts";
 import { forChange } from "../storage/engine.ts";
-import { isUniqueViolation } from "../storage/failures.ts";
+import { ifTaken } from "../storage/failures.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
-import { type Customer, customerOf, findCustomer, insertCustomer, refuseOthers } from "./customer.ts";
-import { customerEvent, customerTokenEvent } from "./events.ts";
+import {
+  type Customer,
+  customerOf,
+  customerRow,
+  findCustomer,
+  insertCustomer,
+  refuseOthers,
+} from "./customer.ts";
+import { customerEvent } from "./events.ts";
 import type { PublicWrites } from "./public-write-limits.ts";
 import {
   type CustomerChange,
@@ -24,8 +31,7 @@ import {
   type NewCustomer,
   toColumns,
 } from "./resource.ts";
-import { BY_AGE, thinOutForRevocation } from "./tokens/revoke-tokens.ts";
-import { thinOutTokens } from "./tokens/thin-out-tokens.ts";
+import { endTokens, thinOutForRevocation, thinOutTokens, tokensOf } from "./tokens/revoke-tokens.ts";
 
 type Deps = { storage: Storage; clock: Clock; passwords: Passwords };
 type CustomerDeps = Deps & { publicUrl: string; publicWrites: PublicWrites };
@@ -44,7 +50,7 @@ export async function createCustomer(deps: CustomerDeps, caller: Caller, source:
 async function writeNew(deps: Deps, caller: Caller, data: NewCustomer): Promise<Customer> {
   const { name, email, external_ref = null, email_verified } = data;
   const password_hash = (await hashOf(deps, caller, data)) ?? null;
-  return refuseTakenEmail(deps, async (trx) => {
+  const insert = async (trx: Trx) => {
     const customer = await insertCustomer(trx, deps, {
       store_id: caller.storeId,
       name,
@@ -58,7 +64,8 @@ async function writeNew(deps: Deps, caller: Caller, data: NewCustomer): Promise<
     });
     await noteEvents(trx, deps, byCaller(caller), [customerEvent("customer.created", customer)]);
     return customer;
-  });
+  };
+  return deps.storage.transact(insert).catch(refuseTakenEmail);
 }
 
 /**
@@ -99,12 +106,8 @@ async function writeChange(
   const password_hash = await hashOf(deps, caller, data);
   const isNewPassword = password_hash !== undefined;
   if (isNewPassword) await thinOutOtherSessions(deps, caller, customerId, data, basedOn);
-  return refuseTakenEmail(deps, async (trx) => {
-    const rows = trx
-      .selectFrom("customers")
-      .selectAll()
-      .where("store_id", "=", caller.storeId)
-      .where("id", "=", customerId);
+  const change = async (trx: Trx) => {
+    const rows = customerRow(trx, { storeId: caller.storeId, customerId }).selectAll();
     const before = await forChange(trx, rows).executeTakeFirst();
     if (!before) throw new Problem("customer_not_found");
     if (basedOn && !basedOn.includes(toIso(before.updated_at))) throw new Problem("customer_changed");
@@ -119,14 +122,16 @@ async function writeChange(
       .where("id", "=", customerId)
       .returningAll()
       .executeTakeFirstOrThrow();
-    const ended = isNewPassword ? await endOtherSessions(trx, caller, customerId) : [];
+    const others = otherSessions(caller, customerId).where;
+    const ended = isNewPassword ? await endTokens(trx, caller.storeId, others) : [];
     const [was, is] = [customerOf(before), customerOf(row)];
     const secrets = isNewPassword ? ["password"] : [];
     const changes = changesOf(customerResource(was), customerResource(is), secrets);
     const updated = changes && { ...customerEvent("customer.updated", is), changes };
     await noteEvents(trx, deps, byCaller(caller), [...(updated ? [updated] : []), ...ended]);
     return is;
-  });
+  };
+  return deps.storage.transact(change).catch(refuseTakenEmail);
 }
 
 /**
@@ -168,23 +173,13 @@ const hashOf = async ({ passwords }: Deps, { storeId }: Caller, { password }: Cu
   password === undefined ? undefined : passwords.hash(storeId, password);
 
 /** The unique index decides which of two requests gets the e-mail. A check before the insert could not decide that. */
-async function refuseTakenEmail<T>({ storage }: Deps, work: (trx: Trx) => Promise<T>): Promise<T> {
-  try {
-    return await storage.transact(work);
-  } catch (error) {
-    if (!isUniqueViolation(error)) throw error;
-    throw new Problem("email_taken", { source: { pointer: "/data/email" } });
-  }
-}
+const refuseTakenEmail = ifTaken(() => new Problem("email_taken", { source: { pointer: "/data/email" } }));
 
 /**
  * The back office can set it. Otherwise a new e-mail is unverified, unless only its spelling has changed. Undefined:
  * leaves it unchanged.
  */
-function emailVerifiedAfter(
-  caller: Caller,
-  { email, email_verified }: CustomerChange,
-): number | RawBuilder<number> | undefined {
+function emailVerifiedAfter(caller: Caller, { email, email_verified }: CustomerChange) {
   if (isBackOffice(caller) && email_verified !== undefined) return email_verified ? 1 : 0;
   return email && sql<number>`case when email_key = ${email.key} then email_verified else 0 end`;
 }
@@ -213,21 +208,7 @@ async function thinOutOtherSessions(
     .limit(atMost(1))
     .executeTakeFirst();
   if (taken) return;
-  const others = { where: isOtherSession(caller, customerId), along: BY_AGE };
-  await thinOutForRevocation(deps, byCaller(caller), others);
+  await thinOutForRevocation(deps, byCaller(caller), otherSessions(caller, customerId));
 }
 
-const isOtherSession = ({ customer }: Caller, customerId: string): RawBuilder<SqlBool> =>
-  customer
-    ? sql`customer_id = ${customerId} and id <> ${customer.tokenId}`
-    : sql`customer_id = ${customerId}`;
-
-async function endOtherSessions(trx: Trx, caller: Caller, customerId: string): Promise<EventDraft[]> {
-  const ended = await trx
-    .deleteFrom("customer_tokens")
-    .where("store_id", "=", caller.storeId)
-    .where(isOtherSession(caller, customerId))
-    .returningAll()
-    .execute();
-  return ended.map((token) => customerTokenEvent("customer_token.revoked", token));
-}
+const otherSessions = ({ customer }: Caller, customerId: string) => tokensOf(customerId, customer?.tokenId);

@@ -3,6 +3,7 @@ import { isBackOffice } from "../contract/permissions.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
+import { insertWholeRows } from "../storage/insert-rows.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
@@ -31,25 +32,21 @@ export function refuseOthers(caller: Caller, customerId: string): void {
   if (caller.customer?.customerId !== customerId) throw new Problem("customer_not_found");
 }
 
-export async function findCustomer(
-  db: Database,
-  storeId: string,
-  customerId: string,
-): Promise<Customer | undefined> {
+export async function findCustomer(db: Database, storeId: string, customerId: string) {
   const row = await findRow.first(db, { storeId, customerId });
   return row && customerOf(row);
 }
 
-const findRow = statement((db, of: { storeId: string; customerId: string }) =>
-  db.selectFrom("customers").selectAll().where("store_id", "=", of.storeId).where("id", "=", of.customerId),
-);
+/** A customer's id within its store. */
+export type CustomerKey = { storeId: string; customerId: string };
+
+export const customerRow = (db: Database, { storeId, customerId }: CustomerKey) =>
+  db.selectFrom("customers").where("store_id", "=", storeId).where("id", "=", customerId);
+
+const findRow = statement((db, of: CustomerKey) => customerRow(db, of).selectAll());
 
 /** Refuses an unknown customer, and one that the caller may not name, in the same way. */
-export async function getCustomer(
-  { storage }: { storage: Storage },
-  caller: Caller,
-  customerId: string,
-): Promise<Customer> {
+export async function getCustomer({ storage }: { storage: Storage }, caller: Caller, customerId: string) {
   refuseOthers(caller, customerId);
   const customer = await findCustomer(storage.db, caller.storeId, customerId);
   if (!customer) throw new Problem("customer_not_found");
@@ -68,23 +65,10 @@ export async function insertCustomer(
   const now = clock.now();
   const row = { ...columns, id: newId(), created_at: now, updated_at: now };
   // Without a password hash no unique index can refuse the row, so the transaction need not wait for the insert.
-  if (row.password_hash === null) await insertRow.later(trx, row);
-  else await insertRow.all(trx, row);
+  const insert = row.password_hash === null ? insertLater : insertNow;
+  await insert(trx, [row]);
   return customerOf(row);
 }
 
-const insertRow = statement((db, row: CustomerRow) =>
-  db.insertInto("customers").values({
-    id: row.id,
-    store_id: row.store_id,
-    name: row.name,
-    email: row.email,
-    email_key: row.email_key,
-    email_verified: row.email_verified,
-    password_hash: row.password_hash,
-    external_ref: row.external_ref,
-    authentication_mechanism: row.authentication_mechanism,
-    created_at: row.created_at,
-    updated_at: row.updated_at,
-  }),
-);
+const insertNow = insertWholeRows("customers");
+const insertLater = insertWholeRows("customers", { isLater: true });

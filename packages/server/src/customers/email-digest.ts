@@ -10,35 +10,33 @@ import type { Storage } from "../storage/storage.ts";
  * does not reveal the address, and digests of two stores cannot be compared. The HMAC key is random, made at its first
  * use and stored sealed. A new master key seals the same HMAC key again, so earlier digests are still found.
  */
-export type EmailDigests = {
-  /** Null if the text is not an e-mail address. */
-  of(storeId: string, email: string): Promise<string | null>;
-  /** The digest of (issuer, subject). An address has no space, so no identity has the digest of an address. */
-  ofIdentity(storeId: string, identity: { issuer: string; subject: string }): Promise<string>;
-  /** Call it before a transaction that needs digests: the key may have to be read first. */
-  ready(): Promise<void>;
-};
+export type EmailDigests = ReturnType<typeof createEmailDigests>;
 
 type Deps = { storage: Storage; keyring: Keyring };
 
 const NAME = "email-digest";
 const KEY_NAME = "the key for digests of e-mail addresses";
 
-export function createEmailDigests(deps: Deps): EmailDigests {
+export function createEmailDigests(deps: Deps) {
   let key: KeyObject | undefined;
-  const digest = async (text: string): Promise<string> => {
+  async function ready(): Promise<void> {
+    key ??= await readKey(deps);
+  }
+  async function digest(text: string): Promise<string> {
     key ??= await readKey(deps);
     return createHmac("sha256", key).update(text).digest("base64url");
-  };
+  }
   return {
-    async of(storeId, email) {
+    /** Null if the text is not an e-mail address. */
+    async of(storeId: string, email: string): Promise<string | null> {
       const address = parseEmail(email);
       return address ? digest(`${storeId} ${address.key}`) : null;
     },
-    ofIdentity: (storeId, { issuer, subject }) => digest(`${storeId} identity ${issuer} ${subject}`),
-    async ready() {
-      key ??= await readKey(deps);
-    },
+    /** The digest of (issuer, subject). An address has no space, so no identity has the digest of an address. */
+    ofIdentity: (storeId: string, { issuer, subject }: { issuer: string; subject: string }) =>
+      digest(`${storeId} identity ${issuer} ${subject}`),
+    /** Call it before a transaction that needs digests: the key may have to be read first. */
+    ready,
   };
 }
 
@@ -69,10 +67,7 @@ async function findSealed(db: Storage["db"]): Promise<string | undefined> {
 }
 
 /** Seals the key with the first master key. */
-export async function resealDigestKey({
-  storage: { db },
-  keyring,
-}: Deps): Promise<{ resealed: number; kept: number }> {
+export async function resealDigestKey({ storage: { db }, keyring }: Deps) {
   const sealed = await findSealed(db);
   if (sealed === undefined) return { resealed: 0, kept: 0 };
   const renewed = reseal(keyring, NAME, NAME, sealed, KEY_NAME);

@@ -91,6 +91,6 @@ async function rememberAnswer(
 
 /** Returns true while there are more to delete. */
 export const forgetOldAnswers = (deps: Pick<Deps, "storage" | "clock">): Promise<boolean> =>
-  deleteOld(deps, "idempotent_answers", ["key_hash"], "expires_at", deps.clock.now());
+  deleteOld(deps, "idempotent_answers", deps.clock.now());
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex");

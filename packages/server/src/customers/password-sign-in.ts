@@ -4,7 +4,7 @@ import { Problem } from "../contract/problem.ts";
 import { parseEmail } from "../lib/email-address.ts";
 import type { Passwords } from "../passwords/password.ts";
 import type { SignInThrottle } from "../passwords/sign-in-throttle.ts";
-import type { Database, Storage, Trx } from "../storage/storage.ts";
+import type { Storage, Trx } from "../storage/storage.ts";
 import { type Customer, customerOf } from "./customer.ts";
 
 export type SignInDeps = { storage: Storage; passwords: Passwords; signInThrottle: SignInThrottle };
@@ -44,27 +44,18 @@ export async function signInWithPassword(
   return customer;
 
   async function checkPassword(emailKey: string): Promise<Customer | undefined> {
-    const found = await findCustomerWithPassword(storage.db, caller.storeId, emailKey);
-    const passwordHash = found?.password_hash ?? null;
+    // At most one row: the unique index covers the e-mails of customers with a password.
+    const row = await storage.db
+      .selectFrom("customers")
+      .selectAll()
+      .where("store_id", "=", caller.storeId)
+      .where("email_key", "=", emailKey)
+      .where("password_hash", "is not", null)
+      .executeTakeFirst();
+    const passwordHash = row?.password_hash ?? null;
     const isRight = await passwords.matches(caller.storeId, passwordHash, password, () => !isGone());
-    return isRight ? found : undefined;
+    return row && isRight ? customerOf(row) : undefined;
   }
-}
-
-/** At most one row: the unique index covers the e-mails of customers with a password. */
-async function findCustomerWithPassword(
-  db: Database,
-  storeId: string,
-  emailKey: string,
-): Promise<Customer | undefined> {
-  const row = await db
-    .selectFrom("customers")
-    .selectAll()
-    .where("store_id", "=", storeId)
-    .where("email_key", "=", emailKey)
-    .where("password_hash", "is not", null)
-    .executeTakeFirst();
-  return row && customerOf(row);
 }
 
 /** Returns false if the password hash has changed since it was checked. Locks the row until the transaction ends. */

@@ -41,8 +41,7 @@ const NOT_PUBLIC_V4 = [
   ["224.0.0.0", 4],
   ["240.0.0.0", 4],
 ] as const;
-// Global unicast is 2000::/3. Inside it these are not public: tunnels that carry IPv4 addresses, benchmarks,
-// documentation.
+// Inside 2000::/3, the global unicast, these are not public: tunnels of IPv4, benchmarks, documentation.
 const NOT_PUBLIC_V6 = [
   ["2001::", 23],
   ["2001:db8::", 32],

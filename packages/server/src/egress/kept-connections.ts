@@ -1,21 +1,6 @@
 import type { Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-/**
- * Connections whose last answer was read completely, kept for the next request of the same profile to the same origin.
- * A connection goes to an address that was checked, so it is replaced after 30 seconds, because a name may move. An
- * idle connection is kept for a second, which usual servers exceed, because a request on a connection that the server
- * closes is lost (docs/adr/0019).
- */
-type KeptConnections = {
-  /** A connection that is still open. The caller owns it from now on. */
-  take(key: string): Promise<OpenConnection | undefined>;
-  /** Keeps the connection, or closes it. */
-  giveBack(key: string, connection: OpenConnection): void;
-  /** A request on a kept connection was lost: for ten minutes this server's connections are not kept. */
-  distrust(key: string): void;
-};
-
 export type OpenConnection = { socket: Socket; connectedAtMs: number };
 
 const MAX_AGE_MS = 30_000;
@@ -24,7 +9,13 @@ const MAX_KEPT = 200;
 const DISTRUST_MS = 10 * 60_000;
 const MAX_DISTRUSTED = 1000;
 
-export function createKeptConnections(): KeptConnections {
+/**
+ * Connections whose last answer was read completely, kept for the next request of the same profile to the same origin.
+ * A connection goes to an address that was checked, so it is replaced after 30 seconds, because a name may move. An
+ * idle connection is kept for a second, which usual servers exceed, because a request on a connection that the server
+ * closes is lost (docs/adr/0019).
+ */
+export function createKeptConnections() {
   const idle = new Map<string, OpenConnection[]>();
   const watches = new WeakMap<Socket, () => void>();
   const distrustedUntilMs = new Map<string, number>();
@@ -59,7 +50,8 @@ export function createKeptConnections(): KeptConnections {
   const isOld = ({ connectedAtMs }: OpenConnection) => performance.now() - connectedAtMs > MAX_AGE_MS;
 
   return {
-    async take(key) {
+    /** A connection that is still open. The caller owns it from now on. */
+    async take(key: string): Promise<OpenConnection | undefined> {
       for (;;) {
         const connection = idle.get(key)?.at(-1);
         if (!connection) return undefined;
@@ -72,7 +64,8 @@ export function createKeptConnections(): KeptConnections {
         connection.socket.destroy();
       }
     },
-    giveBack(key, connection) {
+    /** Keeps the connection, or closes it. */
+    giveBack(key: string, connection: OpenConnection): void {
       const isDistrusted = performance.now() < (distrustedUntilMs.get(key) ?? 0);
       if (isDistrusted || kept >= MAX_KEPT) {
         connection.socket.destroy();
@@ -82,7 +75,8 @@ export function createKeptConnections(): KeptConnections {
       kept++;
       watch(key, connection);
     },
-    distrust(key) {
+    /** A request on a kept connection was lost: for ten minutes this server's connections are not kept. */
+    distrust(key: string): void {
       if (distrustedUntilMs.size >= MAX_DISTRUSTED) distrustedUntilMs.clear();
       distrustedUntilMs.set(key, performance.now() + DISTRUST_MS);
     },

@@ -38,10 +38,7 @@ export function createBlanks(): Blanks {
   };
 }
 
-/**
- * An erasure blanks events before its own event is numbered. Looks in the outbox first, because the event moves from
- * there to the log.
- */
+/** An erasure blanks events before its own event is numbered. That event moves from the outbox to the log. */
 async function isErasing(
   db: Database,
   storeId: string,

@@ -27,16 +27,11 @@ export const HASHED_COLUMNS = [
 
 export type Hashed = Pick<EventRow, (typeof HASHED_COLUMNS)[number]>;
 
-/**
- * True for a time that can be written as ISO 8601. SQLite stores any number in the column; the hash covers whole
- * milliseconds.
- */
+/** True for whole milliseconds that ISO 8601 can write. SQLite stores any number in the column. */
 export const isTime = (time: unknown): time is number =>
   Number.isInteger(time) && !Number.isNaN(new Date(Number(time)).getTime());
 
-/**
- * SHA-256 over the canonical JSON of all attributes except `hash`, `data` and `salt`, in the member order of RFC 8785.
- */
+/** SHA-256 over the canonical JSON (RFC 8785) of all attributes except `hash`, `data` and `salt`. */
 export const hashOf = (event: Hashed): string =>
   digestOnce(
     "sha256",

@@ -12,7 +12,7 @@ type PersonOfStore = { storeId: string; personId: string };
 /** `emailDigest` is the digest of the person's address. `askedAt` is the time of the first request. */
 export type Erasure = PersonOfStore & { emailDigest: string | null; askedAt: number };
 /** Runs in the transaction that erases a round of events, with what the log contained about the person. */
-export type OnErased = (trx: Trx, data: readonly string[]) => Promise<void>;
+export type OnErased = (trx: Trx, erased: readonly { data: string }[]) => Promise<void>;
 
 /** Whether the log or the outbox contains data of this person. */
 export async function isInLog(db: Database, { storeId, personId }: PersonOfStore): Promise<boolean> {
@@ -73,17 +73,11 @@ export async function eraseSome(
       .where("store_id", "=", storeId)
       .where("person_id", "=", personId)
       .execute();
-    await onErased(
-      trx,
-      found.map(({ data }) => data),
-    );
+    await onErased(trx, found);
     return found.length;
   });
-  const { rows, isDone } = await inBatches(
-    deps,
-    (limit) => eraseBatch(storage, { storeId, personId }, limit, onErased),
-    ROUND,
-  );
+  const eraseNext = (limit: number) => eraseBatch(storage, { storeId, personId }, limit, onErased);
+  const { rows, isDone } = await inBatches(deps, eraseNext, ROUND);
   return { events: waiting + rows, isDone };
 }
 
@@ -110,10 +104,7 @@ async function eraseBatch(
       .where("store_id", "=", storeId)
       .where("sequence", "in", taken)
       .execute();
-    await onErased(
-      trx,
-      found.map(({ data }) => data),
-    );
+    await onErased(trx, found);
     return taken;
   });
   await eraseAnswersOf(storage, storeId, sequences);
@@ -159,9 +150,7 @@ export const findErasing = async (
   return found?.store_id;
 };
 
-/**
- * The erasures of a store that requests have begun and that are not finished, or not for long, after the given person.
- */
+/** The erasures of a store that requests have begun, until two minutes after their end, after the given person. */
 export const listErasures = (
   { storage: { db } }: Pick<Deps, "storage">,
   storeId: string,

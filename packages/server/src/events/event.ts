@@ -89,68 +89,56 @@ type KnownCaller = Pick<Caller, "storeId" | "grant" | "customer" | "requestId"> 
   holder: Pick<Holder, "type" | "id" | "name">;
 };
 
+const by = (
+  storeId: string,
+  requestId: string | null,
+  type: Actor["type"],
+  actor: Partial<Actor> = {},
+): By => ({
+  storeId,
+  actor: { type, id: null, name: null, ...actor },
+  requestId,
+});
+
 /**
  * With an implicit token the customer is the actor. A program or a member is the actor even if the request carries a
  * customer token as well. People appear by id only: an erasure cannot remove a name from events about other things, and
  * the log must keep what an erased member did.
  */
-export const byCaller = ({ storeId, holder, grant, customer, requestId }: KnownCaller): By => ({
-  storeId,
-  actor:
-    customer && grant === "implicit"
-      ? { type: "customer", id: customer.customerId, name: null }
-      : { type: holder.type, id: holder.id, name: holder.type === "member" ? null : holder.name },
-  requestId,
-});
+export function byCaller({ storeId, holder, grant, customer, requestId }: KnownCaller): By {
+  if (customer && grant === "implicit") return byCustomer(storeId, customer.customerId, requestId);
+  const name = holder.type === "member" ? null : holder.name;
+  return by(storeId, requestId, holder.type, { id: holder.id, name });
+}
 
 /** A program that authenticated with its client secret, without an access token. */
 export const byKey = (
   storeId: string,
   key: { keyId: string; keyName: string },
   requestId: string | null,
-): By => ({
-  storeId,
-  actor: { type: "application_key", id: key.keyId, name: key.keyName },
-  requestId,
-});
+): By => by(storeId, requestId, "application_key", { id: key.keyId, name: key.keyName });
 
-export const byCustomer = (storeId: string, customerId: string, requestId: string | null): By => ({
-  storeId,
-  actor: { type: "customer", id: customerId, name: null },
-  requestId,
-});
+export const byCustomer = (storeId: string, customerId: string, requestId: string | null): By =>
+  by(storeId, requestId, "customer", { id: customerId });
 
 export const byProvider = (
-  profile: { store_id: string; id: string; name: string },
+  { store_id, id, name }: { store_id: string; id: string; name: string },
   requestId: string | null,
-): By => ({
-  storeId: profile.store_id,
-  actor: { type: "identity_provider", id: profile.id, name: profile.name },
-  requestId,
-});
+): By => by(store_id, requestId, "identity_provider", { id, name });
 
 /** The operator, through the command line. */
-export const byOperator = (storeId: string): By => ({
-  storeId,
-  actor: { type: "operator", id: null, name: null },
-  requestId: null,
-});
+export const byOperator = (storeId: string): By => by(storeId, null, "operator");
 
 /** The service itself, without a request. */
-export const byService = (storeId: string, requestId: string | null = null): By => ({
-  storeId,
-  actor: { type: "service", id: null, name: null },
-  requestId,
-});
+export const byService = (storeId: string, requestId: string | null = null): By =>
+  by(storeId, requestId, "service");
 
 /** Replaces a person's data when it is erased. Stored as JSON, like all data. */
 export const ERASED = '"(erased)"';
 
 export type EventRow = Tables["events"];
 
-/**
- * CloudEvents 1.0 as JSON. A missing attribute is left out, because attributes other than `data` must be plain values.
- */
+/** CloudEvents 1.0 as JSON. A missing attribute is left out: only `data` may be other than a plain value. */
 export const presentEvent = (row: EventRow) => ({
   specversion: "1.0" as const,
   id: row.id,

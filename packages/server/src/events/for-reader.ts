@@ -1,7 +1,6 @@
 import { withoutPath } from "../lib/without-path.ts";
 import { type EventRow, presentEvent } from "./event.ts";
 
-type Shown = ReturnType<typeof presentEvent>;
 type JsonMembers = Readonly<Record<string, unknown>>;
 type Data = {
   resource: JsonMembers & { configuration?: JsonMembers };
@@ -16,7 +15,7 @@ type Data = {
  * data by guessing. `hash` covers only the digest, so every reader can verify the chain. Every role sees the attributes
  * that a filter compares.
  */
-export function presentEventFor(role: string | null, row: EventRow): Shown {
+export function presentEventFor(role: string | null, row: EventRow): ReturnType<typeof presentEvent> {
   const event = presentEvent(row);
   if (role === "administrator" || typeof event.data === "string") return event;
   const shown = withoutReserved(event.type, event.data);

@@ -45,17 +45,7 @@ export const readHead = async (db: Database, storeId: string): Promise<LogHead> 
   (await findHead.first(db, { storeId })) ?? EMPTY;
 
 const findHead = statement((db, of: { storeId: string }) =>
-  db
-    .selectFrom("event_heads")
-    .select([
-      "last_sequence",
-      "last_hash",
-      "latest_time",
-      "first_sequence",
-      "forgotten_hash",
-      "forgotten_event",
-    ])
-    .where("store_id", "=", of.storeId),
+  db.selectFrom("event_heads").selectAll().where("store_id", "=", of.storeId),
 );
 
 export const HEAD_TYPE = "event-head+jwt";

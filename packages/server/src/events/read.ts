@@ -145,10 +145,7 @@ const byActor = statement((db, of: SequenceRange & { storeId: string; actor: str
   inOrder(db, of).where("actor_id", "=", of.actor),
 );
 
-/**
- * The index has one run for each type. The first numbers of all runs, merged, are the first numbers of the filter; only
- * those events are then read.
- */
+/** The first numbers of each type's run in the index, merged, are the filter's first: only those events are read. */
 async function byTypes(
   db: Database,
   storeId: string,

@@ -12,9 +12,9 @@ import { presentEventFor } from "./for-reader.ts";
 import { readHead } from "./head.ts";
 import { readAfter, startAfter } from "./read.ts";
 
-type StreamRequest = {
-  storeId: string;
-  after: number | undefined;
+type StreamRequest = Pick<Input<typeof contract.streamEvents>, "query"> & {
+  caller: Pick<Caller, "storeId">;
+  lastEventId: string | undefined;
   /** The role of the access token now. Read before each page, because a role can change while the stream is open. */
   roleNow: GateResult["roleNow"];
 };
@@ -44,8 +44,9 @@ export class Streams {
     this.#clock = clock;
   }
 
-  async open(request: StreamRequest): Promise<AsyncIterableIterator<string>> {
-    const { storeId, after } = request;
+  async open({ caller, query, lastEventId, roleNow }: StreamRequest): Promise<AsyncIterableIterator<string>> {
+    const { storeId } = caller;
+    const after = resumedAfter(lastEventId, query.after);
     const head = await readHead(this.#storage.db, storeId);
     const last = head.last_sequence;
     // A restore sets numbers back. A client that is ahead of the log gets the events from now on.
@@ -59,10 +60,8 @@ export class Streams {
       // The stream may be waiting for its next check.
       this.#wake();
     };
-    return streamOf(
-      this.#pieces(request, start, () => isOver),
-      end,
-    );
+    const pieces = this.#pieces(storeId, roleNow, start, () => isOver);
+    return streamOf(pieces, end);
   }
 
   onNumbered(lastByStore: ReadonlyMap<string, number>): void {
@@ -129,7 +128,8 @@ export class Streams {
   }
 
   async *#pieces(
-    { storeId, roleNow }: StreamRequest,
+    storeId: string,
+    roleNow: GateResult["roleNow"],
     start: number,
     isOver: () => boolean,
   ): AsyncGenerator<string, void, undefined> {
@@ -143,8 +143,7 @@ export class Streams {
       const rows = role === "unknown" ? [] : await this.#read(storeId, sequence);
       const last = rows.at(-1);
       if (last) {
-        // Retention deleted the next event before this client had read it. The client gets an error event and must
-        // begin again.
+        // Retention deleted the next event unread. The client gets an error event and must begin again.
         if (rows[0]?.sequence !== sequence + 1) return;
         sequence = last.sequence;
         yield rows.map((row) => message(role, row)).join("");
@@ -192,18 +191,6 @@ function streamOf(pieces: AsyncGenerator<string, void>, end: () => void): AsyncI
 
 const message = (role: string | null, row: EventRow): string =>
   `id: ${row.sequence}\ndata: ${JSON.stringify(presentEventFor(role, row))}\n\n`;
-
-type StreamOpening = Pick<Input<typeof contract.streamEvents>, "query"> & {
-  caller: Caller;
-  lastEventId: string | undefined;
-  roleNow: GateResult["roleNow"];
-};
-
-export const openStream = (
-  { streams }: { streams: Streams },
-  { caller, query, lastEventId, roleNow }: StreamOpening,
-): Promise<AsyncIterableIterator<string>> =>
-  streams.open({ storeId: caller.storeId, after: resumedAfter(lastEventId, query.after), roleNow });
 
 /** `Last-Event-ID` wins over `after`: a browser sends the header by itself when it reconnects to the first URL. */
 function resumedAfter(lastEventId: string | undefined, after: number | undefined): number | undefined {

@@ -4,6 +4,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { consoleUrlOf, NO_CONSOLE } from "../contract/console.ts";
 import { Problem } from "../contract/problem.ts";
+import { ownFilesOnly } from "./headers.ts";
 import { type HttpAnswer, headerOf, type Received } from "./message.ts";
 import { createPaths } from "./paths.ts";
 import type { ServicePage } from "./serve.ts";
@@ -12,17 +13,6 @@ import type { ServicePage } from "./serve.ts";
  * The console at /console/: the files of its build (packages/console/build.ts), read once and kept in memory. A path is
  * looked up in the build's list as it was sent. No path is joined to a folder, so none leads out of it.
  */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
-
 const MEDIA_TYPES: Record<string, string> = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
@@ -40,16 +30,20 @@ type Served = { headers: Record<string, string>; plain: Buffer<ArrayBuffer>; zip
 const compress = promisify(gzip);
 const resolve = (file: string) => new URL(import.meta.resolve(`@latchkey/console/dist/${file}`));
 
-async function readFiles(): Promise<(path: string) => Served | undefined> {
+type FoundPage = { status: 200 | 404; served: Served };
+
+/** Finds what the service sends for a path. Undefined: the path of a file that is not in the build. */
+async function readFiles(): Promise<(path: string) => FoundPage | undefined> {
   const { screens, files }: Listing = JSON.parse(await readFile(resolve("console.json"), "utf8"));
   const paths = createPaths<Served>();
+  let page: Served | undefined;
   for (const file of files) {
     const plain = await readFile(resolve(file));
     const served = {
       headers: {
         "Content-Type": MEDIA_TYPES[extname(file)] ?? "application/octet-stream",
         "Cache-Control": cacheControlOf(file),
-        "Content-Security-Policy": POLICY,
+        "Content-Security-Policy": ownFilesOnly("'self' data:"),
         // A test sign-on opens in a window of its own, which continues at the identity provider.
         "Cross-Origin-Opener-Policy": "same-origin-allow-popups",
         Vary: "Accept-Encoding",
@@ -58,12 +52,21 @@ async function readFiles(): Promise<(path: string) => Served | undefined> {
       zipped: await compress(plain, { level: 9 }),
     };
     paths.add(`/console/${file}`, served);
-    if (file === "index.html")
-      for (const screen of screens)
-        paths.add(`/console${screen === "/" ? "" : screen.replaceAll(/:(\w+)/g, "{$1}")}`, served);
+    if (file !== "index.html") continue;
+    page = served;
+    for (const screen of screens)
+      paths.add(`/console${screen === "/" ? "" : screen.replaceAll(/:(\w+)/g, "{$1}")}`, served);
   }
-  return (path) => paths.find(path)?.value;
+  return (path) => {
+    const found = paths.find(path);
+    if (found && Object.values(found.parameters).every(isId)) return { status: 200, served: found.value };
+    // Any other path gets the page too, which says that the screen does not exist and where to go.
+    return page && extname(path) === "" ? { status: 404, served: page } : undefined;
+  };
 }
+
+/** The console shows an id of another form as a screen that does not exist (packages/console/src/screens.ts). */
+const isId = (text: string): boolean => /^[\w-]+$/.test(text);
 
 let reading: ReturnType<typeof readFiles> | undefined;
 
@@ -80,12 +83,13 @@ export const consolePages = (publicUrl: string): ServicePage => ({
         cause,
       });
     });
-    const served = find(path);
-    if (!served) throw new Problem("route_not_found");
+    const found = find(path);
+    if (!found) throw new Problem("route_not_found");
+    const { status, served } = found;
     const { headers, plain, zipped } = served;
     return takesGzip(received)
-      ? { status: 200, headers: { ...headers, "Content-Encoding": "gzip" }, body: zipped }
-      : { status: 200, headers: { ...headers }, body: plain };
+      ? { status, headers: { ...headers, "Content-Encoding": "gzip" }, body: zipped }
+      : { status, headers: { ...headers }, body: plain };
   },
 });
 

@@ -159,7 +159,10 @@ function refuse(
 }
 
 /** The language of a page: the storefront's request now or at the start of the sign-on, otherwise the browser's. */
-export function readerOf(received: Received, { cameFrom, search }: Exchange): PageReader {
+export function readerOf(
+  received: Received,
+  { cameFrom, search }: Pick<Exchange, "cameFrom" | "search"> = {},
+): PageReader {
   const language = languageOf({
     uiLocales: cameFrom?.uiLocales ?? uiLocalesOf(search ?? targetOf(received.target).query),
     acceptLanguage: headerOf(received, "accept-language"),

@@ -26,13 +26,10 @@ export const toFetch =
     const headers = Object.entries(fields).flatMap(([name, values]) =>
       [values].flat().map((value): [string, string] => [name, value]),
     );
-    if (typeof body !== "object" || Buffer.isBuffer(body))
-      return new Response(request.method === "HEAD" ? null : body, { status, headers });
-    if (request.method === "HEAD") {
-      await body.return?.();
-      return new Response(null, { status, headers });
-    }
-    return new Response(toStream(body), { status, headers });
+    const isStream = typeof body === "object" && !Buffer.isBuffer(body);
+    if (request.method !== "HEAD") return new Response(isStream ? toStream(body) : body, { status, headers });
+    if (isStream) await body.return?.();
+    return new Response(null, { status, headers });
   };
 
 const toStream = (pieces: Pieces): ReadableStream<Uint8Array> =>

@@ -12,6 +12,10 @@ export function securityHeaders(publicUrl: string): Record<string, string> {
   };
 }
 
+/** The content policy of the reference and the console, which load only files of this service. */
+export const ownFilesOnly = (images: string): string =>
+  `default-src 'none'; script-src 'self'; style-src 'self'; img-src ${images}; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+
 /**
  * Not for localhost: HSTS holds for every port of a host, and would break http pages of other programs on the machine.
  */

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Problem } from "../contract/problem.ts";
+import type { ProblemCode } from "../contract/problems.ts";
 import type { Log } from "../lib/log.ts";
 import type { Answered, InFlight } from "./exchange.ts";
 
@@ -80,14 +81,18 @@ export function createObserver({ log }: { log: Log }): Observer {
   };
 }
 
-const BUCKETS = ["reserved", "shared", "source", "password", "sign_ups", "own_changes", "discovery"];
-
 /** Limits that do not count requests have a problem code of their own, which names the limit. */
+const NAMED_BUCKETS: Partial<Record<ProblemCode, string>> = {
+  sign_in_attempts_exceeded: "password",
+  sign_ups_exceeded: "sign_ups",
+  own_changes_exceeded: "own_changes",
+  discovery_tries_exceeded: "discovery",
+};
+const BUCKETS = ["reserved", "shared", "source", ...Object.values(NAMED_BUCKETS)];
+
 function bucketOf(problem: Problem | undefined): string {
-  if (problem?.code === "sign_in_attempts_exceeded") return "password";
-  if (problem?.code === "sign_ups_exceeded") return "sign_ups";
-  if (problem?.code === "own_changes_exceeded") return "own_changes";
-  if (problem?.code === "discovery_tries_exceeded") return "discovery";
+  const named = problem && NAMED_BUCKETS[problem.code];
+  if (named) return named;
   const { bucket, reserved } = problem?.faults[0].meta ?? {};
   // A key with a reservation was refused by its reservation first, and then by the shared pool.
   if (bucket === "shared" && Number(reserved) > 0) return "reserved";

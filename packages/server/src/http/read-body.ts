@@ -20,8 +20,7 @@ const JSON_FAULTS: Record<JsonFault, string> = {
 
 /** The body as plain values, not yet validated. `undefined`: there is no body, and the operation requires none. */
 export async function readBody(received: Received, body: NonNullable<Operation["body"]>): Promise<unknown> {
-  const encoding = headerOf(received, "content-encoding") ?? "identity";
-  if (encoding.toLowerCase() !== "identity") throw new Problem("media_type_unsupported");
+  if (isEncoded(received)) throw new Problem("media_type_unsupported");
   // Operations without a body ignore the media type, because clients send one, such as a form's, with an empty body.
   const early = body.optional ? await readBytes(received) : undefined;
   if (early?.length === 0) return undefined;
@@ -41,11 +40,13 @@ export async function readBody(received: Received, body: NonNullable<Operation["
 
 /** A form's text, for a browser leg that reads it like a query. */
 export async function readForm(received: Received): Promise<string> {
-  const encoding = headerOf(received, "content-encoding") ?? "identity";
-  if (encoding.toLowerCase() !== "identity" || !FORM_TYPE.test(headerOf(received, "content-type") ?? ""))
+  if (isEncoded(received) || !FORM_TYPE.test(headerOf(received, "content-type") ?? ""))
     throw new Problem("media_type_unsupported");
   return Buffer.from(await readBytes(received)).toString();
 }
+
+const isEncoded = (received: Received): boolean =>
+  (headerOf(received, "content-encoding") ?? "identity").toLowerCase() !== "identity";
 
 /** PostgreSQL stores no NUL in text, and SQLite ends a text there. */
 function refuseNul(value: unknown, pointer: string): void {

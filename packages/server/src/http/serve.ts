@@ -69,11 +69,13 @@ export function serveRoutes(deps: ServeDeps, routes: readonly Route[], pages: re
     const target = targetOf(received.target);
     const path = routedPath(target.path);
     const preflight = method === "OPTIONS" ? preflightHeaders(path) : undefined;
-    if (preflight) return servePreflight(deps, received, placeAt(path, "preflight"), preflight);
+    if (preflight)
+      return serveOpen(deps, received, placeAt(path, "preflight"), () => respond(204, undefined, preflight));
     const found = paths.find(path);
     const stand = found?.value;
-    if (stand?.page && isRead(method)) return servePage(deps, received, path, stand.place, stand.page);
-    if (!found || !stand) return serveNothing(deps, received, placeAt(path, "unknown"));
+    const page = isRead(method) ? stand?.page : undefined;
+    if (stand && page) return serveOpen(deps, received, stand.place, () => page.respond(received, path));
+    if (!found || !stand) return serveOpen(deps, received, placeAt(path, "unknown"), refuseUnknown);
     const asked =
       stand.everywhere ??
       stand.routes.get(method) ??
@@ -88,6 +90,10 @@ export function serveRoutes(deps: ServeDeps, routes: readonly Route[], pages: re
 }
 
 const pathsOf = ({ operation: { path, alias } }: Route): string[] => (alias ? [path, alias] : [path]);
+
+const refuseUnknown = (): never => {
+  throw new Problem("route_not_found");
+};
 
 const isRead = (method: string): boolean => method === "GET" || method === "HEAD";
 
@@ -116,36 +122,17 @@ function onlyWhatIsMeant({ query }: Operation, sent: string): string {
   return new URLSearchParams([...once.values()]).toString();
 }
 
-function servePreflight(
+/** Serves what is no operation. The request counts against its source address. */
+const serveOpen = (
   deps: ServeDeps,
   received: Received,
   place: MatchedRoute,
-  headers: Record<string, string>,
-): Promise<HttpAnswer> {
-  return exchange(deps, received, place, async ({ source }) => {
+  answer: () => HttpAnswer | Promise<HttpAnswer>,
+): Promise<HttpAnswer> =>
+  exchange(deps, received, place, async ({ source }) => {
     await deps.gate.limitSource(source);
-    return respond(204, undefined, headers);
+    return answer();
   });
-}
-
-function servePage(
-  deps: ServeDeps,
-  received: Received,
-  path: string,
-  place: MatchedRoute,
-  page: ServicePage,
-): Promise<HttpAnswer> {
-  return exchange(deps, received, place, async ({ source }) => {
-    await deps.gate.limitSource(source);
-    return page.respond(received, path);
-  });
-}
-
-function serveNothing(deps: ServeDeps, received: Received, place: MatchedRoute): Promise<HttpAnswer> {
-  return exchange(deps, received, place, (state) =>
-    refuseUnread(deps, state, new Problem("route_not_found")),
-  );
-}
 
 function refuseMethod(deps: ServeDeps, received: Received, stand: Stand): Promise<HttpAnswer> {
   return exchange(deps, received, stand.place, (state) => {
@@ -181,16 +168,9 @@ async function serve(
     const cameFrom: BrowserRequest["cameFrom"] = (shop, uiLocales) => {
       state.cameFrom = { shop, uiLocales };
     };
+    const { source } = state;
     const isForm = operation.legForm === true;
-    const browser: BrowserRequest = {
-      search,
-      isForm,
-      cookie,
-      source: state.source,
-      userAgent,
-      requestId,
-      cameFrom,
-    };
+    const browser: BrowserRequest = { search, isForm, cookie, source, userAgent, requestId, cameFrom };
     const answer = (await route.handle({ ...checked, browser, requestId })) as BrowserAnswer;
     return respondToBrowser(answer, received, state);
   }
@@ -220,15 +200,10 @@ function respondToBrowser(answer: BrowserAnswer, received: Received, state: Exch
 }
 
 /** The form-action policy cannot list hosts, because a provider may redirect the shopper to any https host. */
-const formTargetsOf = (answer: BrowserAnswer): string | undefined =>
-  "choice" in answer
-    ? withHttps(answer.choice)
-    : "question" in answer
-      ? withHttps(answer.question)
-      : undefined;
-
-const withHttps = ({ httpOrigins }: { httpOrigins: string[] }): string =>
-  [...new Set(["https:", ...httpOrigins])].join(" ");
+function formTargetsOf(answer: BrowserAnswer): string | undefined {
+  const form = "choice" in answer ? answer.choice : "question" in answer ? answer.question : undefined;
+  return form && [...new Set(["https:", ...form.httpOrigins])].join(" ");
+}
 
 function pageOf(answer: Exclude<BrowserAnswer, { location: string }>, reader: PageReader): string {
   if ("choice" in answer) return choicePage(answer.choice, reader);

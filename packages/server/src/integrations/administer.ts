@@ -12,12 +12,11 @@ import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { atMost } from "../storage/at-most.ts";
-import { forChange } from "../storage/engine.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import { changeStore } from "../stores/store.ts";
 import { BEHIND } from "./due.ts";
-import { type IntegrationRow, isEnabled, typesOf } from "./integration.ts";
+import { type IntegrationRow, isEnabled, lockIntegration, typesOf } from "./integration.ts";
 import {
   answerToAdministrator,
   answerWithSecret,
@@ -105,12 +104,7 @@ function refuseFaults({ allowedOrigins }: Deps, { storeId }: By, data: Integrati
   if (first) throw Problem.of([first, ...others]);
 }
 
-export async function updateIntegration(
-  deps: Deps,
-  by: By,
-  id: string,
-  data: IntegrationChange,
-): Promise<Output<typeof contract.updateIntegration>> {
+export async function updateIntegration(deps: Deps, by: By, id: string, data: IntegrationChange) {
   refuseFaults(deps, by, data);
   const { url, secret_key } = data.configuration ?? {};
   const row = await changeIntegration(deps, by, id, {
@@ -175,11 +169,7 @@ async function switched(
 }
 
 /** For the command line, which has no master key to open secrets. An enabled integration stays enabled. */
-export function enableIntegration(
-  deps: Pick<Deps, "storage" | "clock">,
-  by: By,
-  id: string,
-): Promise<IntegrationRow> {
+export function enableIntegration(deps: Pick<Deps, "storage" | "clock">, by: By, id: string) {
   return changeIntegration(deps, by, id, {
     secrets: () => [],
     columns: (trx, before) => switched(trx, deps, before, true),
@@ -200,26 +190,15 @@ export async function rotateSigningSecret(deps: Deps, by: By, id: string): Promi
 }
 
 type RowChange = {
-  /** The changed members that are never integrationResource. */
+  /** The changed members that `integrationResource` does not show. */
   secrets(before: IntegrationRow): readonly string[];
   columns(trx: Trx, before: IntegrationRow): Promise<Partial<IntegrationRow>>;
 };
 
-function changeIntegration(
-  deps: Pick<Deps, "storage" | "clock">,
-  by: By,
-  id: string,
-  change: RowChange,
-): Promise<IntegrationRow> {
+function changeIntegration(deps: Pick<Deps, "storage" | "clock">, by: By, id: string, change: RowChange) {
   const { storage, clock } = deps;
   return storage.transact(async (trx) => {
-    const rows = trx
-      .selectFrom("integrations")
-      .selectAll()
-      .where("store_id", "=", by.storeId)
-      .where("id", "=", id);
-    const before = await forChange(trx, rows).executeTakeFirst();
-    if (!before) throw new Problem("integration_not_found");
+    const before = await lockIntegration(trx, { storeId: by.storeId, id });
     const after = await trx
       .updateTable("integrations")
       .set({ ...(await change.columns(trx, before)), updated_at: laterThan("updated_at", clock.now()) })

@@ -49,11 +49,7 @@ export async function attemptOnce(
     answer,
   });
   try {
-    const {
-      status,
-      headers: answered,
-      body,
-    } = await webhookEgress.send({
+    const answer = await webhookEgress.send({
       url,
       method: "POST",
       storeId: integration.store_id,
@@ -63,11 +59,12 @@ export async function attemptOnce(
       cutsAnswer: true,
       keptFor: integration.id,
     });
+    const { status } = answer;
     const isDelivered = status >= 200 && status < 300;
     return {
       url,
-      attempt: end(status, isDelivered ? null : "status", beginningOf(body, secretKey)),
-      retryAfterMs: isDelivered ? undefined : readRetryAfter(answered["retry-after"], at),
+      attempt: end(status, isDelivered ? null : "status", beginningOf(answer.body, secretKey)),
+      retryAfterMs: isDelivered ? undefined : readRetryAfter(answer.headers["retry-after"], at),
     };
   } catch (error) {
     if (!isEgressFault(error)) throw error;

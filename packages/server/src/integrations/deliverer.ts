@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import type { Numbered } from "../events/sequencer.ts";
 import type { Log } from "../lib/log.ts";
 import { createTurns } from "../lib/turns.ts";
@@ -152,15 +153,8 @@ export class Deliverer {
 
   async #end(): Promise<void> {
     this.#isStopping = true;
-    let timer: NodeJS.Timeout | undefined;
-    const enough = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, STOP_WITHIN_MS);
-    });
-    await Promise.race([
-      Promise.allSettled([this.#looking, ...this.#held().map(({ work }) => work)]),
-      enough,
-    ]);
-    clearTimeout(timer);
+    const underWay = [this.#looking, ...this.#held().map(({ work }) => work)];
+    await Promise.race([Promise.allSettled(underWay), wait(STOP_WITHIN_MS, undefined, { ref: false })]);
     // Releases the leases of unfinished integrations, so that another instance need not wait for their end.
     for (const { integration } of this.#held()) await release(this.#deps, integration).catch(() => {});
   }

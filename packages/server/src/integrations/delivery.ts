@@ -1,17 +1,17 @@
 import type { Caller } from "../contract/caller.ts";
 import type * as contract from "../contract/deliveries.ts";
 import type { Output } from "../contract/operation.ts";
-import { presentPage, presentPageLinks, toListParameters } from "../contract/paging.ts";
+import { presentList } from "../contract/paging.ts";
 import { Problem } from "../contract/problem.ts";
 import { type Clock, toIso } from "../lib/clock.ts";
 import type { Condition, Page } from "../lib/condition.ts";
 import { laterThan } from "../storage/later-than.ts";
 import { readPage } from "../storage/lists/page.ts";
-import type { Storage } from "../storage/storage.ts";
+import type { Database, Storage } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import type { DeliveryAttempt } from "./attempt.ts";
 import { markDue } from "./due.ts";
-import { getIntegration, isEnabled } from "./integration.ts";
+import { getIntegration, type IntegrationKey, isEnabled } from "./integration.ts";
 import { integrationUrl, seesSecrets } from "./resource.ts";
 
 /**
@@ -24,6 +24,9 @@ import { integrationUrl, seesSecrets } from "./resource.ts";
  *     failed ─────────┘
  */
 export type DeliveryRow = Tables["integration_deliveries"];
+
+export const deliveriesOf = (db: Database, { storeId, id }: IntegrationKey) =>
+  db.selectFrom("integration_deliveries").where("store_id", "=", storeId).where("integration_id", "=", id);
 
 /** Due on every clock. */
 export const AT_ONCE = 0;
@@ -67,12 +70,8 @@ export async function listDeliveries(
   await getIntegration(deps, storeId, integrationId);
   const of = { store_id: storeId, integration_id: integrationId };
   const { rows, place } = await readPage(deps.storage, "integration_deliveries", of, page, { conditions });
-  const listUrl = `${integrationUrl(deps, integrationId)}/deliveries`;
-  return {
-    data: rows.map((row) => deliveryResource(caller, row)),
-    meta: presentPage(page, place),
-    links: presentPageLinks(listUrl, page, place, toListParameters(conditions)),
-  };
+  const data = rows.map((row) => deliveryResource(caller, row));
+  return presentList(`${integrationUrl(deps, integrationId)}/deliveries`, data, { page, place, conditions });
 }
 
 /** Starts the schedule of a delivery again, and does not wait for other deliveries of its subject. */

@@ -3,11 +3,11 @@ import { readHead } from "../events/head.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { atMost } from "../storage/at-most.ts";
-import { insertRows } from "../storage/insert-rows.ts";
+import { insertWholeRows } from "../storage/insert-rows.ts";
 import { statement } from "../storage/statement.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
-import { AT_ONCE, type DeliveryRow } from "./delivery.ts";
-import { type IntegrationRow, typesOf } from "./integration.ts";
+import { AT_ONCE, type DeliveryRow, deliveriesOf } from "./delivery.ts";
+import { type IntegrationKey, type IntegrationRow, typesOf } from "./integration.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 
@@ -49,10 +49,21 @@ async function write(
   columns: Partial<IntegrationRow>,
   insert: typeof replayDeliveries,
 ): Promise<boolean> {
+  const { id, store_id, lease, observes } = integration;
   const isOurs = await deps.storage.transact(async (trx) => {
-    const held = await hold(trx, integration, columns);
-    if (held && events.length > 0) await insert(trx, await rowsOf(trx, deps, integration, events));
-    return held;
+    // No row when another instance holds the lease or the types have changed since the row was read. Otherwise the lock
+    // prevents both until this transaction ends.
+    const { numUpdatedRows } = await trx
+      .updateTable("integrations")
+      .set(columns)
+      .where("store_id", "=", store_id)
+      .where("id", "=", id)
+      .where("lease", "=", lease)
+      .where("observes", "=", observes)
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) return false;
+    if (events.length > 0) await insert(trx, await rowsOf(trx, deps, integration, events));
+    return true;
   });
   if (isOurs) Object.assign(integration, columns);
   return isOurs;
@@ -85,26 +96,6 @@ const readEvents = statement((db, of: { storeId: string; from: number; to: numbe
 );
 
 /**
- * Returns false when another instance holds the lease or the types have changed since the row was read. Otherwise the
- * lock prevents both until this transaction ends.
- */
-async function hold(
-  trx: Trx,
-  { id, store_id, lease, observes }: IntegrationRow,
-  columns: Partial<IntegrationRow>,
-): Promise<boolean> {
-  const { numUpdatedRows } = await trx
-    .updateTable("integrations")
-    .set(columns)
-    .where("store_id", "=", store_id)
-    .where("id", "=", id)
-    .where("lease", "=", lease)
-    .where("observes", "=", observes)
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
-}
-
-/**
  * The first delivery of each subject is due at once, unless an earlier one of that subject waits. The others come after
  * it.
  */
@@ -115,9 +106,8 @@ async function rowsOf(
   events: readonly Observed[],
 ): Promise<DeliveryRow[]> {
   const now = clock.now();
-  const waiting = await findWaiting(trx, { storeId: store_id, id }, [
-    ...new Set(events.map(({ subject }) => subject)),
-  ]);
+  const subjects = new Set(events.map(({ subject }) => subject));
+  const waiting = await findWaiting(trx, { storeId: store_id, id }, [...subjects]);
   return events.map(({ sequence, id: eventId, type, subject }) => {
     const isBehind = waiting.has(subject);
     waiting.add(subject);
@@ -144,11 +134,7 @@ async function rowsOf(
 const SUBJECTS_AT_ONCE = 50;
 
 /** The subjects, of the given ones, with waiting deliveries. One index lookup for each subject. */
-async function findWaiting(
-  trx: Trx,
-  of: { storeId: string; id: string },
-  subjects: readonly string[],
-): Promise<Set<string>> {
+async function findWaiting(trx: Trx, of: IntegrationKey, subjects: readonly string[]): Promise<Set<string>> {
   const found = new Set<string>();
   if (!(await findAny.first(trx, of))) return found;
   for (let from = 0; from < subjects.length; from += SUBJECTS_AT_ONCE) {
@@ -163,38 +149,14 @@ async function findWaiting(
   return found;
 }
 
-const findAny = statement((db, of: { storeId: string; id: string }) =>
-  db
-    .selectFrom("integration_deliveries")
-    .select("id")
-    .where("store_id", "=", of.storeId)
-    .where("integration_id", "=", of.id)
-    .where(sql<SqlBool>`status = 'waiting'`)
-    .limit(atMost(1)),
+const findAny = statement((db, of: IntegrationKey) =>
+  deliveriesOf(db, of).select("id").where(sql<SqlBool>`status = 'waiting'`).limit(atMost(1)),
 );
 
-const COLUMNS = [
-  "id",
-  "store_id",
-  "integration_id",
-  "sequence",
-  "event_id",
-  "type",
-  "subject",
-  "status",
-  "reason",
-  "tries",
-  "attempts",
-  "next_attempt_at",
-  "forget_at",
-  "created_at",
-  "updated_at",
-] as const;
-
-const insertDeliveries = insertRows("integration_deliveries", COLUMNS);
+const insertDeliveries = insertWholeRows("integration_deliveries");
 
 /** A waiting delivery keeps its position. */
-const replayDeliveries = insertRows("integration_deliveries", COLUMNS, {
+const replayDeliveries = insertWholeRows("integration_deliveries", {
   ending: sql`on conflict (store_id, integration_id, sequence) do update set status = excluded.status, reason = null, tries = 0,
     next_attempt_at = excluded.next_attempt_at, forget_at = null, updated_at = excluded.updated_at
   where integration_deliveries.status <> 'waiting'`,

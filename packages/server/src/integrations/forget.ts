@@ -3,12 +3,14 @@ import { atMost } from "../storage/at-most.ts";
 import { inBatches } from "../storage/batches.ts";
 import { deleteOld, inOneRound, ROUND } from "../storage/delete-old.ts";
 import type { Database, Storage } from "../storage/storage.ts";
+import { deliveriesOf } from "./delivery.ts";
+import type { IntegrationKey } from "./integration.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 
 /** Deletes deliveries that ended long ago. Returns true when there are more. */
 export const forgetOldDeliveries = (deps: Deps): Promise<boolean> =>
-  deleteOld(deps, "integration_deliveries", ["id"], "forget_at", deps.clock.now());
+  deleteOld(deps, "integration_deliveries", deps.clock.now());
 
 const DELETED_AT_ONCE = 20;
 
@@ -35,14 +37,8 @@ export async function forgetDeletedIntegrations(deps: Deps): Promise<boolean> {
   return !isDone || deleted.length === DELETED_AT_ONCE;
 }
 
-async function forgetSome(db: Database, of: { storeId: string; id: string }, limit: number): Promise<number> {
-  const some = db
-    .selectFrom("integration_deliveries")
-    .select("sequence")
-    .where("store_id", "=", of.storeId)
-    .where("integration_id", "=", of.id)
-    .orderBy("sequence")
-    .limit(atMost(limit));
+async function forgetSome(db: Database, of: IntegrationKey, limit: number): Promise<number> {
+  const some = deliveriesOf(db, of).select("sequence").orderBy("sequence").limit(atMost(limit));
   const { numDeletedRows } = await db
     .deleteFrom("integration_deliveries")
     .where("store_id", "=", of.storeId)

@@ -1,7 +1,8 @@
 import { Problem } from "../contract/problem.ts";
 import { EVENT_TYPES } from "../events/event.ts";
+import { forChange } from "../storage/engine.ts";
 import { statement } from "../storage/statement.ts";
-import type { Database } from "../storage/storage.ts";
+import type { Database, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 
 /**
@@ -28,9 +29,13 @@ export const isMeant = (pattern: string, type: string): boolean =>
 export const typesOf = (observes: readonly string[]): string[] =>
   EVENT_TYPES.filter((type) => observes.some((pattern) => isMeant(pattern, type)));
 
-const findIntegration = statement((db, of: { storeId: string; id: string }) =>
-  db.selectFrom("integrations").selectAll().where("store_id", "=", of.storeId).where("id", "=", of.id),
-);
+/** An integration's id within its store. */
+export type IntegrationKey = { storeId: string; id: string };
+
+export const integrationRow = (db: Database, { storeId, id }: IntegrationKey) =>
+  db.selectFrom("integrations").where("store_id", "=", storeId).where("id", "=", id);
+
+const findIntegration = statement((db, of: IntegrationKey) => integrationRow(db, of).selectAll());
 
 export async function getIntegration(
   { storage }: { storage: { db: Database } },
@@ -38,6 +43,13 @@ export async function getIntegration(
   id: string,
 ): Promise<IntegrationRow> {
   const row = await findIntegration.first(storage.db, { storeId, id });
+  if (!row) throw new Problem("integration_not_found");
+  return row;
+}
+
+/** Locks the row until the transaction ends. */
+export async function lockIntegration(trx: Trx, of: IntegrationKey): Promise<IntegrationRow> {
+  const row = await forChange(trx, integrationRow(trx, of).selectAll()).executeTakeFirst();
   if (!row) throw new Problem("integration_not_found");
   return row;
 }

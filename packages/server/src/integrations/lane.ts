@@ -5,22 +5,11 @@ import type { IntegrationRow } from "./integration.ts";
  * places than are free: one store alone gets half of them, each of k stores gets a (k + 1)th, and a store without a
  * place gets one while any is free.
  */
-export type Lane = {
-  readonly held: ReadonlyMap<string, HeldPlace>;
-  /** The stores that may take no more places now. */
-  fullStores(): string[];
-  /**
-   * How many places can be given at once if all go to the store that holds the most of those that may take one. 0: none
-   * is free.
-   */
-  atOnce(): number;
-  hold(integration: IntegrationRow, work: Promise<void>): void;
-  leave(integrationId: string): void;
-};
+export type Lane = ReturnType<typeof createLane>;
 
 type HeldPlace = { integration: IntegrationRow; work: Promise<void> };
 
-export function createLane(places: number): Lane {
+export function createLane(places: number) {
   const held = new Map<string, HeldPlace>();
 
   const free = () => places - held.size;
@@ -34,13 +23,19 @@ export function createLane(places: number): Lane {
 
   return {
     held,
+    /** The stores that may take no more places now. */
     fullStores: () => [...countByStore()].flatMap(([storeId, count]) => (count < free() ? [] : [storeId])),
-    atOnce() {
+    /**
+     * How many places can be given at once if all go to the store that holds the most of those that may take one. 0:
+     * none is free.
+     */
+    atOnce(): number {
       const most = Math.max(0, ...[...countByStore().values()].filter((count) => count < free()));
       // With each place that the store takes, it holds one more and one fewer is free.
       return Math.ceil((free() - most) / 2);
     },
-    hold: (integration, work) => void held.set(integration.id, { integration, work }),
-    leave: (integrationId) => void held.delete(integrationId),
+    hold: (integration: IntegrationRow, work: Promise<void>) =>
+      void held.set(integration.id, { integration, work }),
+    leave: (integrationId: string) => void held.delete(integrationId),
   };
 }

@@ -6,7 +6,8 @@ import { atMost } from "../storage/at-most.ts";
 import { forChange, forChangeIfFree, least, sharedNow } from "../storage/engine.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage } from "../storage/storage.ts";
-import { type IntegrationRow, isEnabled } from "./integration.ts";
+import { deliveriesOf } from "./delivery.ts";
+import { type IntegrationKey, type IntegrationRow, integrationRow, isEnabled } from "./integration.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 
@@ -60,13 +61,7 @@ export async function takeDue(
 export function release({ storage, clock }: Deps, integration: IntegrationRow): Promise<void> {
   const { id, store_id: storeId, lease } = integration;
   return storage.transact(async (trx) => {
-    const ours = trx
-      .selectFrom("integrations")
-      .selectAll()
-      .where("store_id", "=", storeId)
-      .where("id", "=", id)
-      .where("lease", "=", lease);
-    const row = await forChange(trx, ours).executeTakeFirst();
+    const row = await lockLeased.first(trx, { storeId, id, lease });
     if (!row) return;
     const now = clock.now();
     const { last_sequence } = await readHead(trx, storeId);
@@ -82,12 +77,14 @@ export function release({ storage, clock }: Deps, integration: IntegrationRow): 
   });
 }
 
-const findNext = statement((db, of: { storeId: string; id: string }) =>
-  db
-    .selectFrom("integration_deliveries")
+/** The row, locked until the transaction ends, if the lease still is this one. */
+export const lockLeased = statement((db, of: { storeId: string; id: string; lease: string | null }) =>
+  forChange(db, integrationRow(db, of).selectAll().where("lease", "=", of.lease)),
+);
+
+const findNext = statement((db, of: IntegrationKey) =>
+  deliveriesOf(db, of)
     .select("next_attempt_at as at")
-    .where("store_id", "=", of.storeId)
-    .where("integration_id", "=", of.id)
     .where("next_attempt_at", "is not", null)
     .orderBy("next_attempt_at")
     .limit(atMost(1)),

@@ -1,35 +1,23 @@
 import type * as contract from "../contract/deliveries.ts";
-import type { Input, Output } from "../contract/operation.ts";
+import type { Input } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
 import { readHead } from "../events/head.ts";
 import { startAfter } from "../events/read.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Keyring } from "../lib/keyring.ts";
-import { forChange } from "../storage/engine.ts";
 import type { Storage } from "../storage/storage.ts";
 import { markDue } from "./due.ts";
-import { isEnabled } from "./integration.ts";
+import { isEnabled, lockIntegration } from "./integration.ts";
 import { answerToAdministrator } from "./resource.ts";
 
 type Deps = { storage: Storage; clock: Clock; publicUrl: string; keyring: Keyring };
 type Replay = Input<typeof contract.replayEvents>["body"]["data"];
 
 /** Stores the range to send again. The integration's turns send it page by page, so its length does not matter. */
-export function replayEvents(
-  deps: Deps,
-  storeId: string,
-  id: string,
-  { after, before }: Replay,
-): Promise<Output<typeof contract.replayEvents>> {
+export function replayEvents(deps: Deps, storeId: string, id: string, { after, before }: Replay) {
   const { storage, clock } = deps;
   return storage.transact(async (trx) => {
-    const rows = trx
-      .selectFrom("integrations")
-      .selectAll()
-      .where("store_id", "=", storeId)
-      .where("id", "=", id);
-    const integration = await forChange(trx, rows).executeTakeFirst();
-    if (!integration) throw new Problem("integration_not_found");
+    const integration = await lockIntegration(trx, { storeId, id });
     if (!isEnabled(integration)) throw new Problem("integration_disabled");
     if (integration.replay_before !== null) throw new Problem("replay_under_way");
     const from = startAfter(await readHead(trx, storeId), after);

@@ -118,11 +118,7 @@ type KnownReader = Pick<Caller, "role" | "storeId">;
 export const showIntegration = async (deps: ShowDeps, caller: KnownReader, id: string) =>
   integrationAnswer(deps, caller, await getIntegration(deps, caller.storeId, id));
 
-export async function listIntegrations(
-  deps: ShowDeps,
-  caller: KnownReader,
-  page: Page,
-): Promise<Output<typeof contract.listIntegrations>> {
+export async function listIntegrations(deps: ShowDeps, caller: KnownReader, page: Page) {
   const { rows, place } = await readPage(deps.storage, "integrations", { store_id: caller.storeId }, page);
   const data = rows.map((row) => resourceFor(deps, caller, row));
   return pageOf(`${deps.publicUrl}${URL_PATH}`, data, { page, place });

@@ -3,11 +3,11 @@ import type { Clock } from "../lib/clock.ts";
 import type { Turns } from "../lib/turns.ts";
 import { atMost } from "../storage/at-most.ts";
 import { statement } from "../storage/statement.ts";
-import type { Storage } from "../storage/storage.ts";
+import type { Database, Storage } from "../storage/storage.ts";
 import { type AttemptDeps, attemptOnce } from "./attempt.ts";
-import { AT_ONCE, type DeliveryRow } from "./delivery.ts";
+import { AT_ONCE, type DeliveryRow, deliveriesOf } from "./delivery.ts";
 import { fanOut } from "./fan-out.ts";
-import { type IntegrationRow, isEnabled } from "./integration.ts";
+import { type IntegrationKey, type IntegrationRow, isEnabled } from "./integration.ts";
 import { messageOf } from "./message.ts";
 import { type DeliveryOutcome, type SettledTurn, settle } from "./settle.ts";
 
@@ -118,11 +118,7 @@ export async function runTurn(deps: RunDeps, taken: IntegrationRow): Promise<voi
 type Due = { row: DeliveryRow; event: EventRow | undefined };
 
 /** Turns events into deliveries only while there are too few deliveries. */
-async function takeSome(
-  deps: RunDeps,
-  integration: IntegrationRow,
-  inHand: ReadonlySet<string>,
-): Promise<Due[]> {
+async function takeSome(deps: RunDeps, integration: IntegrationRow, inHand: ReadonlySet<string>) {
   const { db } = deps.storage;
   const of = { storeId: integration.store_id, id: integration.id };
   for (let pages = 0; ; pages++) {
@@ -135,18 +131,13 @@ async function takeSome(
     const kept = again.slice(0, Math.max(READ / 2, READ - first.length));
     const rows = [...kept, ...first].slice(0, READ);
     if (rows.length < READ && pages < PAGES && (await fanOut(deps, integration))) continue;
-    return withEvents(deps, of.storeId, rows);
+    return withEvents(db, of.storeId, rows);
   }
 }
 
-type DueQuery = { storeId: string; id: string; limit: number };
-
-const findRetries = statement((db, of: DueQuery & { now: number }) =>
-  db
-    .selectFrom("integration_deliveries")
+const findRetries = statement((db, of: IntegrationKey & { limit: number; now: number }) =>
+  deliveriesOf(db, of)
     .selectAll()
-    .where("store_id", "=", of.storeId)
-    .where("integration_id", "=", of.id)
     .where("next_attempt_at", ">", AT_ONCE)
     .where("next_attempt_at", "<=", of.now)
     .orderBy("next_attempt_at")
@@ -154,32 +145,22 @@ const findRetries = statement((db, of: DueQuery & { now: number }) =>
     .limit(atMost(of.limit)),
 );
 
-const findFresh = statement((db, of: DueQuery) =>
-  db
-    .selectFrom("integration_deliveries")
+const findFresh = statement((db, of: IntegrationKey & { limit: number }) =>
+  deliveriesOf(db, of)
     .selectAll()
-    .where("store_id", "=", of.storeId)
-    .where("integration_id", "=", of.id)
     .where("next_attempt_at", "=", AT_ONCE)
     .orderBy("sequence")
     .limit(atMost(of.limit)),
 );
 
-async function withEvents(
-  { storage: { db } }: RunDeps,
-  storeId: string,
-  rows: readonly DeliveryRow[],
-): Promise<Due[]> {
+async function withEvents(db: Database, storeId: string, rows: readonly DeliveryRow[]): Promise<Due[]> {
   if (rows.length === 0) return [];
+  const sequences = rows.map(({ sequence }) => sequence);
   const events = await db
     .selectFrom("events")
     .selectAll()
     .where("store_id", "=", storeId)
-    .where(
-      "sequence",
-      "in",
-      rows.map(({ sequence }) => sequence),
-    )
+    .where("sequence", "in", sequences)
     .execute();
   const bySequence = new Map(events.map((event) => [event.sequence, event]));
   return rows.map((row) => ({ row, event: bySequence.get(row.sequence) }));

@@ -57,11 +57,7 @@ function openPrevious(deps: Deps, row: Sealed, now: number): Previous[] {
 const PREVIOUS_KEPT = 10;
 
 /** The previous secrets after a rotation: the current one for a day, and earlier ones until their own end. */
-export function rotatedOut(
-  deps: Deps,
-  row: Sealed,
-  now: number,
-): Pick<Sealed, "sealed_previous_secret" | "previous_until"> {
+export function rotatedOut(deps: Deps, row: Sealed, now: number) {
   const until = now + limits.secretGraceSeconds * 1000;
   const secret = open(deps, row.id, row.sealed_secret);
   const earlier = openPrevious(deps, row, now);
@@ -95,25 +91,23 @@ export async function resealWebhookSecrets({
       .limit(atMost(PAGE))
       .execute();
     for (const row of rows) {
-      const renew = (sealed: string | null) =>
-        sealed && reseal(keyring, PURPOSE, row.id, sealed, `a secret of integration ${row.id}`);
-      if (COLUMNS.every((column) => renew(row[column]) === row[column])) {
-        counts.kept++;
-        continue;
-      }
+      let outcome: keyof typeof counts = "kept";
       for (const column of COLUMNS) {
         const sealed = row[column];
-        if (sealed === null) continue;
+        const renewed =
+          sealed && reseal(keyring, PURPOSE, row.id, sealed, `a secret of integration ${row.id}`);
+        if (renewed === sealed) continue;
+        outcome = "resealed";
         // Only if the row has not changed since it was read; a newer value is sealed with the first key already.
         await db
           .updateTable("integrations")
-          .set({ [column]: renew(sealed) })
+          .set({ [column]: renewed })
           .where("store_id", "=", row.store_id)
           .where("id", "=", row.id)
           .where(column, "=", sealed)
           .execute();
       }
-      counts.resealed++;
+      counts[outcome]++;
     }
     const last = rows.at(-1);
     if (!last) return counts;

@@ -4,13 +4,13 @@ import { eraseAnswers } from "../events/erase.ts";
 import { byService, ERASED } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
-import { forChange } from "../storage/engine.ts";
 import { laterThan } from "../storage/later-than.ts";
 import { statement } from "../storage/statement.ts";
-import type { Database, Storage, Trx } from "../storage/storage.ts";
+import type { Storage, Trx } from "../storage/storage.ts";
 import { type Attempted, type DeliveryAttempt, GONE } from "./attempt.ts";
 import { AT_ONCE, type DeliveryRow } from "./delivery.ts";
 import { type IntegrationRow, isEnabled, type LastDelivery } from "./integration.ts";
+import { lockLeased } from "./lease.ts";
 import { integrationResource } from "./resource.ts";
 import { delayAfter } from "./schedule.ts";
 
@@ -23,7 +23,7 @@ export type DeliveryOutcome = { row: DeliveryRow; attempted: Attempted | undefin
 export type SettledTurn = {
   before: IntegrationRow;
   after: IntegrationRow;
-  deliveries: readonly (DeliveryRow & { attempt: DeliveryAttempt | undefined })[];
+  deliveries: (DeliveryRow & { attempt: DeliveryAttempt | undefined })[];
 };
 
 const DAY_MS = 86_400_000;
@@ -48,21 +48,20 @@ export async function settle(
 ): Promise<SettledTurn | undefined> {
   const { storage, clock } = deps;
   return storage.transact(async (trx) => {
-    const before = await lockOurs.first(trx, { storeId: store_id, id, lease });
+    const before = await lockLeased.first(trx, { storeId: store_id, id, lease });
     if (!before) return undefined;
     const now = clock.now();
-    const settled: (DeliveryRow & { attempt: DeliveryAttempt | undefined })[] = [];
+    const deliveries: SettledTurn["deliveries"] = [];
     for (const outcome of outcomes) {
       const row = await writeOutcome(trx, outcome.row, stateAfter(deps, before, outcome, now));
-      settled.push({ ...row, attempt: outcome.attempted?.attempt });
+      deliveries.push({ ...row, attempt: outcome.attempted?.attempt });
     }
-    await keepNoAnswers(trx, store_id, settled);
-    for (const row of settled)
-      if (row.status !== "waiting") await letNextGo.all(trx, { storeId: store_id, id, subject: row.subject });
-    const columns = standingAfter(before, outcomes, awaited, now);
+    await keepNoAnswers(trx, store_id, deliveries);
+    for (const { status, subject } of deliveries)
+      if (status !== "waiting") await letNextGo.all(trx, { storeId: store_id, id, subject });
     const after = await trx
       .updateTable("integrations")
-      .set(columns)
+      .set(standingAfter(before, outcomes, awaited, now))
       .where("store_id", "=", store_id)
       .where("id", "=", id)
       .returningAll()
@@ -74,62 +73,33 @@ export async function settle(
         { type: "integration.disabled", subject: id, resource, changes },
       ]);
     }
-    return { before, after, deliveries: settled };
+    return { before, after, deliveries };
   });
 }
-
-type Ours = { storeId: string; id: string; lease: string | null };
-
-const find = (db: Database, of: Ours) =>
-  db
-    .selectFrom("integrations")
-    .selectAll()
-    .where("store_id", "=", of.storeId)
-    .where("id", "=", of.id)
-    .where("lease", "=", of.lease);
-
-const lockOurs = statement((db, of: Ours) => forChange(db, find(db, of)));
-
-type DeliveryState = Pick<
-  DeliveryRow,
-  "status" | "reason" | "tries" | "attempts" | "next_attempt_at" | "forget_at" | "updated_at"
->;
 
 function stateAfter(
   { random }: Deps,
   { url }: IntegrationRow,
-  { row, attempted }: DeliveryOutcome,
+  { row: read, attempted }: DeliveryOutcome,
   now: number,
-): DeliveryState {
-  const over = (status: string, reason: string | null) => ({
-    status,
-    reason,
-    next_attempt_at: null,
-    forget_at: now + limits.deliveryDays * DAY_MS,
-  });
-  if (!attempted)
-    return {
-      tries: row.tries,
-      attempts: row.attempts,
-      updated_at: now,
-      ...over("failed", "event_forgotten"),
-    };
+): DeliveryRow {
+  const row = { ...read, updated_at: now };
+  const ended = { next_attempt_at: null, forget_at: now + limits.deliveryDays * DAY_MS };
+  if (!attempted) return { ...row, ...ended, status: "failed", reason: "event_forgotten" };
   const { attempt, retryAfterMs } = attempted;
-  const tries = row.tries + 1;
-  const attempts = [...(JSON.parse(row.attempts) as DeliveryAttempt[]), attempt].slice(
-    -limits.webhookAttemptsKept,
-  );
-  const said = { tries, attempts: JSON.stringify(attempts), updated_at: now };
-  if (attempt.reason === null) return { ...said, ...over("delivered", null) };
-  if (attempt.status === GONE && attempted.url === url) return { ...said, ...over("failed", "gone") };
-  const delayMs = delayAfter(tries, retryAfterMs, random);
-  if (delayMs === undefined) return { ...said, ...over("failed", "attempts_exceeded") };
-  return { ...said, status: "waiting", reason: null, next_attempt_at: now + delayMs, forget_at: null };
+  row.tries++;
+  const attempts: DeliveryAttempt[] = [...JSON.parse(row.attempts), attempt];
+  row.attempts = JSON.stringify(attempts.slice(-limits.webhookAttemptsKept));
+  if (attempt.reason === null) return { ...row, ...ended, status: "delivered", reason: null };
+  const isGone = attempt.status === GONE && attempted.url === url;
+  const delayMs = isGone ? undefined : delayAfter(row.tries, retryAfterMs, random);
+  if (delayMs === undefined)
+    return { ...row, ...ended, status: "failed", reason: isGone ? "gone" : "attempts_exceeded" };
+  return { ...row, status: "waiting", reason: null, next_attempt_at: now + delayMs, forget_at: null };
 }
 
 /** A delivery that was requested again during the attempt has started anew; only the attempt is added to it. */
-async function writeOutcome(trx: Trx, read: DeliveryRow, state: DeliveryState): Promise<DeliveryRow> {
-  const after = { ...read, ...state };
+async function writeOutcome(trx: Trx, read: DeliveryRow, after: DeliveryRow): Promise<DeliveryRow> {
   if (await writeDelivery.first(trx, { ...after, readAt: read.updated_at })) return after;
   return (await writeAttempts.first(trx, after)) ?? after;
 }
@@ -167,23 +137,17 @@ const writeAttempts = statement((db, row: Pick<DeliveryRow, "store_id" | "id" | 
  * event is gone through which an erasure would find the answer (events/erase.ts, events/forget.ts).
  */
 async function keepNoAnswers(trx: Trx, storeId: string, rows: readonly DeliveryRow[]): Promise<void> {
+  const sequences = rows.map(({ sequence }) => sequence);
   const kept = await trx
     .selectFrom("events")
     .select("sequence")
     .where("store_id", "=", storeId)
-    .where(
-      "sequence",
-      "in",
-      rows.map(({ sequence }) => sequence),
-    )
+    .where("sequence", "in", sequences)
     .where("data", "<>", ERASED)
     .execute();
   const isKept = new Set(kept.map(({ sequence }) => sequence));
-  await eraseAnswers(
-    trx,
-    storeId,
-    rows.filter(({ sequence }) => !isKept.has(sequence)),
-  );
+  const gone = rows.filter(({ sequence }) => !isKept.has(sequence));
+  await eraseAnswers(trx, storeId, gone);
 }
 
 /**
@@ -209,6 +173,7 @@ function standingAfter(
     attempted?.url === before.url ? [attempted.attempt] : [],
   );
   const last = attempts.at(-1);
+  // A statement must set something.
   if (!last) return { lease: before.lease };
   const { at, status, reason } = last;
   const isAnyDelivered = attempts.some((attempt) => attempt.reason === null);

@@ -40,23 +40,17 @@ export function createGroupCache<T>(
   function startLoading(group: string, key: string, load: () => Promise<T>): Promise<T> {
     const ofGroup = loading.get(group) ?? new Map<string, Promise<T>>();
     loading.set(group, ofGroup);
-    const loaded = load().then(
-      (value) => {
-        if (isCurrent() && isKept(value)) keep(group, key, value);
-        end();
-        return value;
-      },
-      (error) => {
-        end();
-        throw error;
-      },
-    );
     /** Whether the group was not dropped since. */
     const isCurrent = () => loading.get(group)?.get(key) === loaded;
-    const end = () => {
-      if (isCurrent()) loading.get(group)?.delete(key);
-      if (loading.get(group)?.size === 0) loading.delete(group);
-    };
+    const loaded: Promise<T> = load()
+      .then((value) => {
+        if (isCurrent() && isKept(value)) keep(group, key, value);
+        return value;
+      })
+      .finally(() => {
+        if (isCurrent()) loading.get(group)?.delete(key);
+        if (loading.get(group)?.size === 0) loading.delete(group);
+      });
     ofGroup.set(key, loaded);
     return loaded;
   }

@@ -24,7 +24,5 @@ export type PagePosition = {
 export const ROWS_COUNTED = 10_000;
 /** The most rows examined one by one for a page when no index fits both filter and order. */
 export const ROWS_SEARCHED = 20_000;
-/**
- * A pattern up to this length costs about as much as reading the row; longer ones cost up to a hundred times as much.
- */
+/** A pattern of this length costs about as much as reading the row; longer ones up to a hundred times as much. */
 export const PATTERN_LENGTH = 64;

@@ -1,7 +1,4 @@
-/**
- * The value of a cookie; undefined when the browser sends it twice, because another host of the domain may have set
- * one.
- */
+/** Undefined also when the browser sends the cookie twice: another host of the domain may have set one. */
 export function readCookie(header: string | undefined, name: string): string | undefined {
   const values = (header ?? "")
     .split(";")

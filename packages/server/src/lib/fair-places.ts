@@ -94,8 +94,7 @@ export function createFairPlaces({
   return {
     enter(kind, source) {
       const room = roomOf(kind);
-      // Does not overtake an earlier request of the same source: if a place is free for the source, that request has
-      // taken its place already.
+      // Overtakes no earlier request of the source: that request would have taken the free place already.
       return mayTake(room, source) ? Promise.resolve(take(kind, room, source)) : wait(room, source);
     },
   };

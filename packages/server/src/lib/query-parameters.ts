@@ -36,6 +36,18 @@ export function readParameters(search: string): Parameters {
   };
 }
 
+/** The parameters with these names as a query, each as it was sent, or as `changed` has it. */
+export const sentAgain = (
+  parameters: Parameters,
+  names: readonly string[],
+  changed: Record<string, string> = {},
+): string =>
+  names
+    .map((name) => [name, changed[name] ?? parameters.asSent(name)])
+    .filter(([, sent]) => sent !== undefined)
+    .map((pair) => pair.join("="))
+    .join("&");
+
 /** Decodes as URLSearchParams does, which costs more than all the rest when nothing is encoded. */
 function readPair(pair: string): [name: string, value: string] {
   const end = pair.indexOf("=");

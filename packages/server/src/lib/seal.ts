@@ -47,10 +47,7 @@ export function unseal(
   }
 }
 
-/**
- * The text sealed with the first master key; returns the input if it is sealed with that key already. `what` names the
- * value in the error.
- */
+/** Seals with the first master key, unless that key has sealed the text already. `what`: its name in the error. */
 export function reseal(
   keyring: Keyring,
   purpose: Purpose,

@@ -1,7 +1,4 @@
-/**
- * Strict JSON: UTF-8 without a byte order mark, no member twice, and in requests no member name that JavaScript treats
- * specially.
- */
+/** UTF-8 without a byte order mark, no member twice, and in requests no name that JavaScript treats specially. */
 export type JsonFault =
   | "not_utf8"
   | "not_json"
@@ -10,16 +7,8 @@ export type JsonFault =
   | "reserved_member"
   | "lone_surrogate";
 
-/**
- * `member` is the outermost member with the fault. Only with `keepsEveryName`, because names from a request are not
- * repeated.
- */
+/** `member`: the outermost one, only with `keepsEveryName`, because names from a request are not repeated. */
 type JsonResult = { value: unknown } | { fault: JsonFault; member?: string };
-
-type Options = {
-  /** Reads `__proto__`, `constructor` and `prototype` as ordinary members, into objects without a prototype. */
-  keepsEveryName?: boolean;
-};
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const RESERVED = new Set(["__proto__", "constructor", "prototype"]);
@@ -27,12 +16,13 @@ const LITERALS: Record<string, unknown> = { true: true, false: false, null: null
 
 /**
  * A parser of its own: JSON.parse keeps the last of two equal members, and V8 in Node 24 to 26 can confuse an escaped
- * member name with another one (nodejs/node#63785).
+ * member name with another one (nodejs/node#63785). `keepsEveryName`: reads `__proto__`, `constructor` and `prototype`
+ * as ordinary members, into objects without a prototype.
  */
 export function parseStrictJson(
   bytes: Uint8Array,
   maxDepth: number,
-  { keepsEveryName = false }: Options = {},
+  { keepsEveryName = false } = {},
 ): JsonResult {
   let text: string;
   try {

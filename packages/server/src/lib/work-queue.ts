@@ -4,7 +4,8 @@ import type { Clock } from "./clock.ts";
  * Runs a number of tasks at once; further tasks wait for a bounded time. Waiting tasks belong to groups, and a free
  * place goes to the groups in turn, so a backlog delays only its own group. The number that may wait is what can begin
  * in that time, judged by the duration of recent tasks. Beyond it, the group with the most waiting tasks loses its
- * latest, which would have begun last.
+ * latest, which would have begun last. Unlike fair-places.ts, which keeps places free for sources that come later, one
+ * group may use all places: tasks end soon, while a place at a provider may be held for long.
  */
 type WorkQueue = {
   /** Rejects with `refusal` when the task does not begin in time, or is no longer wanted at its turn. */

@@ -1,7 +1,9 @@
 import { type NotNull, type RawBuilder, type SqlBool, sql } from "kysely";
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
-import { noteRevoked, thinOutForRevocation } from "../customers/tokens/revoke-tokens.ts";
+import type { RequestOf } from "../contract/request.ts";
+import type * as contract from "../contract/sign-on.ts";
+import { revokeWhere, thinOutForRevocation } from "../customers/tokens/revoke-tokens.ts";
 import { byProvider } from "../events/event.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type EndedSession, verifyLogoutToken } from "../openid/logout-token.ts";
@@ -10,7 +12,7 @@ import { algorithmSeen } from "../profiles/live-evidence.ts";
 import { findProfile, type Profile } from "../profiles/profile.ts";
 import { getRealm } from "../realms/realm.ts";
 import { holdEnding, noteEnded, UNNAMED } from "../sign-on/ended-sessions.ts";
-import { recordHead, revokeAccessToken } from "../sign-on/replayed-code.ts";
+import { revokeAccessToken } from "../sign-on/replayed-code.ts";
 import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
 import type { Recorder } from "../sign-on-records/recorder.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
@@ -26,8 +28,6 @@ type Deps = {
   codeSeconds: number;
 };
 
-type LogoutRequest = { body: { logout_token: string }; requestId: string; source: string };
-
 /**
  * An identity provider reports that a session has ended (OpenID Connect Back-Channel Logout). Revokes the customer
  * tokens and members' access tokens of the session, voids its codes, and refuses its sign-ons in progress. A disabled
@@ -35,8 +35,7 @@ type LogoutRequest = { body: { logout_token: string }; requestId: string; source
  */
 export async function endIdpSession(
   deps: Deps,
-  ids: { store: string; realm: string; profile: string },
-  { body: { logout_token: logoutToken }, requestId, source }: LogoutRequest,
+  { ids, body, requestId, source }: RequestOf<typeof contract.backchannelLogout>,
 ): Promise<Record<string, never>> {
   const key = { storeId: ids.store, realmId: ids.realm, profileId: ids.profile };
   const realm = await getRealm(deps, key.storeId, key.realmId);
@@ -47,7 +46,7 @@ export async function endIdpSession(
   const metadata = profile.metadata && (await deps.directory.metadataOf(profile));
   if (!metadata) throw new Problem("idp_unavailable", { retryAfterSeconds: 10 });
   const client = deps.directory.clientOf(profile, metadata, "logout");
-  const ended = await verifyLogoutToken(client, logoutToken, await algorithmSeen(deps, profile));
+  const ended = await verifyLogoutToken(client, body.logout_token, await algorithmSeen(deps, profile));
   if ("reason" in ended) {
     await noteRefusedLogout(deps, profile, ended, source);
     if (ended.reason === "logout_token.keys_unread")
@@ -76,21 +75,14 @@ export async function endIdpSession(
       .where(isEnded)
       .returningAll()
       .execute();
-    const revoked = await trx
-      .deleteFrom("customer_tokens")
-      .where("store_id", "=", profile.store_id)
-      .where(isOfToken)
-      .returningAll()
-      .execute();
-    await noteRevoked(trx, deps, by, revoked);
+    await revokeWhere(trx, deps, by, isOfToken);
     if (isOfMembers) await revokeAccessTokens(trx, profile, latest, isEnded);
     return attempts;
   });
   if (isOfMembers) deps.storage.changes.announce(profile.store_id);
   for (const attempt of voided) {
-    const outcome = { outcome: "failed", reason: "session_ended", customerId: null } as const;
     deps.recorder.count("failed", "session_ended");
-    deps.recorder.noteExchange({ ...recordHead(attempt, { isOfMembers }), ...outcome });
+    deps.recorder.noteExchange(attempt, { outcome: "failed", reason: "session_ended", isOfMembers });
   }
   return {};
 }

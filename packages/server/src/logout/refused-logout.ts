@@ -1,10 +1,10 @@
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { LogoutRefused } from "../openid/logout-token.ts";
-import { keyOf, type Profile } from "../profiles/profile.ts";
+import { keyOf, type Profile, profileUpdate } from "../profiles/profile.ts";
 import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
 import type { Recorder } from "../sign-on-records/recorder.ts";
-import { isRecorded, recordOf, startTrail } from "../sign-on-records/trail.ts";
+import { isRecorded, startTrail } from "../sign-on-records/trail.ts";
 import type { Storage } from "../storage/storage.ts";
 
 type Deps = { storage: Storage; clock: Clock; recorder: Recorder; recordLimiter: RecordLimiter };
@@ -19,15 +19,10 @@ export async function noteRefusedLogout(
   { reason, isSigned, checks }: LogoutRefused,
   source: string,
 ): Promise<void> {
-  const trail = startTrail(
-    newId(),
-    { ...keyOf(profile), isOfMembers: profile.purpose === "members" },
-    { startedAt: deps.clock.now(), source },
-  );
-  trail.profile = profile;
+  const place = { ...keyOf(profile), isOfMembers: profile.purpose === "members" };
+  const trail = startTrail(newId(), place, { startedAt: deps.clock.now(), source, profile });
   trail.checks.push(...checks);
-  if (await isRecorded(deps, trail))
-    deps.recorder.note({ ...recordOf(trail), outcome: "logout_refused", reason, error: null });
+  if (await isRecorded(deps, trail)) deps.recorder.note(trail, { outcome: "logout_refused", reason });
   if (isSigned) await showOnProfile(deps, profile, reason);
 }
 
@@ -35,10 +30,5 @@ async function showOnProfile({ storage, clock }: Deps, profile: Profile, reason:
   const at = clock.now();
   const { refused_logout: last } = profile;
   if (last?.reason === reason && at - last.at < AGAIN_AFTER_MS) return;
-  await storage.db
-    .updateTable("oidc_profiles")
-    .set({ refused_logout: JSON.stringify({ at, reason }) })
-    .where("store_id", "=", profile.store_id)
-    .where("id", "=", profile.id)
-    .execute();
+  await profileUpdate(storage.db, profile, { refused_logout: JSON.stringify({ at, reason }) }).execute();
 }

@@ -5,7 +5,7 @@ import type { By } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
-import { isUniqueViolation } from "../storage/failures.ts";
+import { ifTaken } from "../storage/failures.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
@@ -23,9 +23,8 @@ type Deps = { storage: Storage; clock: Clock };
 type MemberDeps = Deps & { publicUrl: string };
 
 export async function createMember(deps: MemberDeps, by: By, data: NewMember) {
-  const created = await refuseTaken(
-    changeStore(deps, by.storeId, (trx) => insertMember(trx, deps, by, data)),
-  );
+  const insert = (trx: Trx) => insertMember(trx, deps, by, data);
+  const created = await changeStore(deps, by.storeId, insert).catch(refuseTaken);
   if (!created) throw new Problem("token_invalid");
   return memberAnswer(deps, created);
 }
@@ -73,7 +72,7 @@ export async function updateMember(deps: MemberDeps, by: By, memberId: string, d
     if (changes) await noteEvents(trx, deps, by, [{ ...memberEvent("member.updated", member), changes }]);
     return member;
   };
-  const updated = await refuseTaken(changeStore(deps, storeId, update));
+  const updated = await changeStore(deps, storeId, update).catch(refuseTaken);
   if (!updated) throw new Problem("member_not_found");
   return memberAnswer(deps, updated);
 }
@@ -150,11 +149,4 @@ async function listIssuers(trx: Trx, storeId: string): Promise<{ profileId: stri
 }
 
 /** The unique index decides which of two requests gets the e-mail. */
-async function refuseTaken<T>(change: Promise<T>): Promise<T> {
-  try {
-    return await change;
-  } catch (error) {
-    if (!isUniqueViolation(error)) throw error;
-    throw new Problem("member_exists", { source: { pointer: "/data/email" } });
-  }
-}
+const refuseTaken = ifTaken(() => new Problem("member_exists", { source: { pointer: "/data/email" } }));

@@ -1,11 +1,9 @@
 import type * as contract from "../contract/members.ts";
 import type { Output } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
-import { type EraseDeps, eraseAll } from "../customers/erasing/continue-erasures.ts";
-import { noteTraces } from "../customers/erasing/erased-digests.ts";
-import { beginErasure, type Erasure, isInLog } from "../events/erase.ts";
+import { type EraseDeps, eraseAll, orderErasure } from "../customers/erasing/continue-erasures.ts";
+import { isInLog } from "../events/erase.ts";
 import type { By } from "../events/event.ts";
-import { noteEvents } from "../events/note.ts";
 import type { Trx } from "../storage/storage.ts";
 import { changeStore } from "../stores/store.ts";
 import { removeMember } from "./administer.ts";
@@ -27,28 +25,16 @@ export async function eraseMember(
   return { data: { type: "member-erasure", id: memberId, events, complete: isDone } };
 }
 
-async function beginMemberErasure(
-  trx: Trx,
-  deps: EraseDeps,
-  by: By,
-  memberId: string,
-): Promise<Erasure | undefined> {
+async function beginMemberErasure(trx: Trx, deps: EraseDeps, by: By, memberId: string) {
   const { storeId } = by;
   const row = await removeMember(trx, by, memberId);
-  const person = { storeId, personId: memberId };
-  if (!row && !(await isInLog(trx, person))) return undefined;
-  const emailDigest = row ? await deps.emailDigests.of(storeId, row.email) : null;
-  const begun = await beginErasure(trx, deps, { ...person, emailDigest });
-  if (row) {
-    const { email, profile_id, issuer, subject } = row;
-    const isBound = profile_id !== null && issuer !== null && subject !== null;
-    const identities = isBound ? [{ profile_id, issuer, subject }] : [];
-    await noteTraces(trx, deps, begun, { emails: [email], identities });
-  }
-  const about = { subject: memberId, resource: { type: "member", id: memberId } };
-  await noteEvents(trx, deps, by, [
-    ...(row ? [{ type: "member.deleted", ...about } as const] : []),
-    { type: "member.erased", ...about },
-  ]);
-  return begun;
+  if (!row && !(await isInLog(trx, { storeId, personId: memberId }))) return undefined;
+  const { profile_id = null, issuer = null, subject = null } = row ?? {};
+  const isBound = profile_id !== null && issuer !== null && subject !== null;
+  return orderErasure(trx, deps, by, "member", {
+    personId: memberId,
+    isKnown: row !== undefined,
+    emailDigest: row ? await deps.emailDigests.of(storeId, row.email) : null,
+    identities: isBound ? [{ profile_id, issuer, subject }] : [],
+  });
 }

@@ -19,11 +19,7 @@ export const memberOf = (row: Tables["members"]): Member => ({
   status: row.subject === null ? "invited" : "active",
 });
 
-export async function findMember(
-  db: Database,
-  storeId: string,
-  memberId: string,
-): Promise<Member | undefined> {
+export async function findMember(db: Database, storeId: string, memberId: string) {
   const row = await db
     .selectFrom("members")
     .selectAll()
@@ -33,11 +29,7 @@ export async function findMember(
   return row && memberOf(row);
 }
 
-export async function getMember(
-  { storage }: { storage: Storage },
-  storeId: string,
-  memberId: string,
-): Promise<Member> {
+export async function getMember({ storage }: { storage: Storage }, storeId: string, memberId: string) {
   const member = await findMember(storage.db, storeId, memberId);
   if (!member) throw new Problem("member_not_found");
   return member;

@@ -2,7 +2,7 @@ import type { SignOnReason } from "../contract/sign-on-reasons.ts";
 import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import { emailOf } from "../lib/email-address.ts";
-import { cameSecond, isUniqueViolation } from "../storage/failures.ts";
+import { cameSecond, ifTaken } from "../storage/failures.ts";
 import type { Database, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import { memberEvent } from "./events.ts";
@@ -126,8 +126,6 @@ async function bindInvited(
     .returningAll()
     .executeTakeFirst()
     // Another transaction has just bound the same subject to another member, through another address.
-    .catch((error) => {
-      throw isUniqueViolation(error) ? cameSecond(error) : error;
-    });
+    .catch(ifTaken(cameSecond));
   return row && memberOf(row);
 }

@@ -118,78 +118,51 @@ const figuresIn = (registry: Registry) => ({
 });
 
 /** Sizes of what memory holds, and counts of what was lost. http/observe.ts counts requests. */
-export function measureMemory(of: Measured): void {
-  const { gauge, counter } = figuresIn(of.registry);
+export function measureMemory(measured: Measured): void {
+  const { registry, limiter, anonymous, useLog, standings, signInThrottle, passwords, lines } = measured;
+  const { recorder, started, valkey, traces, streams, sequencer, deliverer, calls } = measured;
+  const { gauge, counter } = figuresIn(registry);
   gauge(
     "latchkey_limiter_keys",
     "Application keys that the limiter has in memory",
-    () => of.limiter.size().keys,
+    () => limiter.size().keys,
   );
-  gauge("latchkey_limiter_sources", "Source addresses in memory", of.anonymous.size);
-  gauge("latchkey_use_log_bytes", "Memory of the planner's log of use", of.useLog.bytes);
-  gauge(
-    "latchkey_token_standings",
-    "Access tokens whose standing is in memory",
-    of.standings.principals.size,
-  );
-  gauge(
-    "latchkey_sign_in_throttle_entries",
-    "Accounts and addresses with failed attempts to sign in",
-    of.signInThrottle.size,
-  );
-  gauge("latchkey_passwords_waiting", "Passwords that wait to be hashed or checked", of.passwords.waiting);
-  gauge("latchkey_log_lines_waiting", "Log lines that are not written yet", () => of.lines?.waiting() ?? 0);
-  counter(
-    "latchkey_log_lines_dropped_total",
-    "Log lines that were given up because they could not be written",
-    () => of.lines?.dropped() ?? 0,
-  );
-  gauge("latchkey_sign_on_records_waiting", "Records of sign-ons not yet written", () =>
-    of.recorder.waiting(),
-  );
-  const { valkey } = of;
+  gauge("latchkey_limiter_sources", "Source addresses in memory", anonymous.size);
+  gauge("latchkey_use_log_bytes", "Memory of the planner's log of use", useLog.bytes);
+  gauge("latchkey_token_standings", "Access tokens whose standing is in memory", standings.principals.size);
+  const attempts = "Accounts and addresses with failed attempts to sign in";
+  gauge("latchkey_sign_in_throttle_entries", attempts, signInThrottle.size);
+  gauge("latchkey_passwords_waiting", "Passwords that wait to be hashed or checked", passwords.waiting);
+  gauge("latchkey_log_lines_waiting", "Log lines that are not written yet", () => lines?.waiting() ?? 0);
+  const unwritten = "Log lines that were given up because they could not be written";
+  counter("latchkey_log_lines_dropped_total", unwritten, () => lines?.dropped() ?? 0);
+  gauge("latchkey_sign_on_records_waiting", "Records of sign-ons not yet written", () => recorder.waiting());
   if (valkey) {
     const up = "1 while Valkey answers, 0 while this instance counts alone";
     gauge("latchkey_valkey_up", up, () => Number(!valkey.isAway()), "min");
     gauge("latchkey_instances", "Instances that count together, as last seen", valkey.instances, "max");
     counter("latchkey_valkey_losses_total", "How often Valkey has gone away", () => valkey.counts().losses);
-    measureValkey(valkey, of.registry);
+    measureValkey(valkey, registry);
   }
-  counter("latchkey_sign_on_records_dropped_total", "Records of sign-ons that were lost", () =>
-    of.recorder.dropped(),
-  );
-  counter(
-    "latchkey_sign_on_starts_dropped_total",
-    "Redirects to identity providers that the statistics leave out",
-    of.started.dropped,
-  );
-  const spans = () => of.traces?.counts() ?? { sent: 0, dropped: 0 };
+  const lost = "Records of sign-ons that were lost";
+  counter("latchkey_sign_on_records_dropped_total", lost, () => recorder.dropped());
+  const uncounted = "Redirects to identity providers that the statistics leave out";
+  counter("latchkey_sign_on_starts_dropped_total", uncounted, started.dropped);
+  const spans = () => traces?.counts() ?? { sent: 0, dropped: 0 };
   counter("latchkey_trace_spans_sent_total", "Spans that the collector has taken", () => spans().sent);
   counter("latchkey_trace_spans_dropped_total", "Spans that were lost", () => spans().dropped);
-  gauge("latchkey_event_streams", "Streams of events that are open", () => of.streams.count());
-  gauge(
-    "latchkey_events_behind_seconds",
-    "How long the oldest event waits for its number, as this instance last saw it",
-    () => of.sequencer.behindMs() / 1000,
-    "max",
-  );
-  const counts = () => of.deliverer.counts();
+  gauge("latchkey_event_streams", "Streams of events that are open", () => streams.count());
+  const unnumbered = "How long the oldest event waits for its number, as this instance last saw it";
+  gauge("latchkey_events_behind_seconds", unnumbered, () => sequencer.behindMs() / 1000, "max");
+  const counts = () => deliverer.counts();
   gauge("latchkey_webhook_integrations_served", "Integrations that are served now", () => counts().running);
   gauge("latchkey_webhooks_failing", "Integrations that fail, up to 1,000", () => counts().failing, "max");
-  gauge(
-    "latchkey_webhooks_behind_seconds",
-    "How long the integration waits that is due for longest, as this instance last saw it",
-    () => counts().behindMs / 1000,
-    "max",
-  );
+  const due = "How long the integration waits that is due for longest, as this instance last saw it";
+  gauge("latchkey_webhooks_behind_seconds", due, () => counts().behindMs / 1000, "max");
   // The maximum, because each worker sees the same providers, and a sum would count one provider several times.
-  gauge("latchkey_idp_down", "Identity providers that are down", () => of.calls.count().down, "max");
-  gauge(
-    "latchkey_idp_degraded",
-    "Identity providers that have just failed",
-    () => of.calls.count().degraded,
-    "max",
-  );
+  gauge("latchkey_idp_down", "Identity providers that are down", () => calls.count().down, "max");
+  const failing = "Identity providers that have just failed";
+  gauge("latchkey_idp_degraded", failing, () => calls.count().degraded, "max");
 }
 
 function measureValkey(valkey: Valkey, registry: Registry): void {
@@ -231,19 +204,10 @@ export function measureConnections({ storage, registry }: { storage: Storage; re
       this.set({ state: "idle" }, idle);
     },
   });
-  gauge(
-    "latchkey_database_connections_max",
-    "Connections to the database that may be open",
-    () => pool().connections,
-  );
-  gauge(
-    "latchkey_database_waiting",
-    "Transactions that wait for a connection to the database",
-    () => pool().waiting,
-  );
-  counter(
-    "latchkey_database_shed_total",
-    "Transactions refused because every connection to the database was in use",
-    () => pool().shed,
-  );
+  const most = "Connections to the database that may be open";
+  gauge("latchkey_database_connections_max", most, () => pool().connections);
+  const waiting = "Transactions that wait for a connection to the database";
+  gauge("latchkey_database_waiting", waiting, () => pool().waiting);
+  const refused = "Transactions refused because every connection to the database was in use";
+  counter("latchkey_database_shed_total", refused, () => pool().shed);
 }

@@ -34,7 +34,7 @@ export const requirements: Record<RequirementId, string> = {
   R9: "It does not rely on validation of the auth_time claim.",
 };
 
-type Judged = Omit<Check, "id" | "requirement">;
+export type Judged = Omit<Check, "id" | "requirement">;
 
 /** A sign-on through Latchkey proves only that a request with a nonce is accepted. */
 export const NONCE_SENT =
@@ -66,23 +66,24 @@ export function judge(examined: Examined): Check[] {
     R8: unknown(NONCE_SENT),
     R9: unknown("We do not look at auth_time; whether that is enough shows at the first sign-on."),
   };
-  return (Object.keys(requirements) as RequirementId[]).map((id) => ({
+  return toChecks((id) => judged[id]);
+}
+
+const toChecks = (judge: (id: RequirementId) => Judged): Check[] =>
+  (Object.keys(requirements) as RequirementId[]).map((id) => ({
     id,
     requirement: requirements[id],
-    ...judged[id],
+    ...judge(id),
   }));
-}
 
 export const CHECK_ADDRESS =
   "Check the address. It should end in /.well-known/openid-configuration and answer 200 with JSON.";
 
 /** The checks of a provider whose document could not be read. */
 export const judgeUnread = (evidence: string, remedy: string | null): Check[] =>
-  (Object.keys(requirements) as RequirementId[]).map((id) => ({
-    id,
-    requirement: requirements[id],
-    ...(id === "R5" ? notMet(evidence, remedy) : unknown("The discovery document could not be read.")),
-  }));
+  toChecks((id) =>
+    id === "R5" ? notMet(evidence, remedy) : unknown("The discovery document could not be read."),
+  );
 
 export const SIGN_WITH = "Sign with RS256, PS256, ES256 or EdDSA.";
 
@@ -181,6 +182,10 @@ function judgeList(document: JsonObject, member: string, needed: string, remedy:
     : notMet(`${member} does not list ${needed}.`, remedy);
 }
 
-const met = (evidence: string): Judged => ({ status: "met", evidence, remedy: null });
-const notMet = (evidence: string, remedy: string | null): Judged => ({ status: "not_met", evidence, remedy });
-const unknown = (evidence: string): Judged => ({ status: "unknown", evidence, remedy: null });
+export const met = (evidence: string): Judged => ({ status: "met", evidence, remedy: null });
+export const notMet = (evidence: string, remedy: string | null): Judged => ({
+  status: "not_met",
+  evidence,
+  remedy,
+});
+export const unknown = (evidence: string): Judged => ({ status: "unknown", evidence, remedy: null });

@@ -15,12 +15,10 @@ import { errorIn, toIdpAnswer } from "./idp-answer.ts";
 import { evidenceOf } from "./refused-json.ts";
 
 type UserinfoReason = Extract<SignOnReason, `userinfo.${string}`>;
-/** Both sides of the comparison that failed; empty where nothing was compared. */
-type UserinfoEvidence = { expected?: string; found?: string };
-type Refused = { reason: UserinfoReason; answer: IdpAnswer; evidence?: UserinfoEvidence };
-type Unusable = { reason: UserinfoReason; evidence?: UserinfoEvidence };
+/** `evidence`: both sides of the comparison that failed; empty where nothing was compared. */
+type Unusable = { reason: UserinfoReason; evidence?: { expected?: string; found?: string } };
 type UserinfoClaims = { claims: JsonObject; isSigned?: true };
-type Userinfo = UserinfoClaims | Refused;
+type Userinfo = UserinfoClaims | (Unusable & { answer: IdpAnswer });
 
 /**
  * The UserInfo claims of the ID token's subject; claims of another subject are refused (OpenID Connect Core 5.3.2).

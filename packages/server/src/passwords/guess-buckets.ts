@@ -37,14 +37,17 @@ export const FAMILIAR_MS = 30 * 86_400_000;
 export const MAX_ENTRIES = 100_000;
 
 type GuessBuckets = { limit: GuessRate; byKey: Map<string, Bucket> };
+type GuessKind = keyof ReturnType<typeof namesOf>;
 
 /** The buckets of this process. With several instances, each process has its part of every rate and burst. */
 export class OwnGuesses {
   readonly #clock: Clock;
   readonly #partsOf: () => number;
-  readonly #pairs: GuessBuckets = { limit: PAIR, byKey: new Map() };
-  readonly #sources: GuessBuckets = { limit: SOURCE, byKey: new Map() };
-  readonly #accounts: GuessBuckets = { limit: ACCOUNT, byKey: new Map() };
+  readonly #buckets: Record<GuessKind, GuessBuckets> = {
+    pair: { limit: PAIR, byKey: new Map() },
+    source: { limit: SOURCE, byKey: new Map() },
+    account: { limit: ACCOUNT, byKey: new Map() },
+  };
   readonly #signedInAtMs = new Map<string, number>();
 
   constructor(clock: Clock, partsOf: () => number) {
@@ -77,7 +80,7 @@ export class OwnGuesses {
   succeeded(attempt: SignInAttempt): void {
     this.refund(attempt);
     const { pair } = namesOf(attempt);
-    this.#pairs.byKey.delete(pair);
+    this.#buckets.pair.byKey.delete(pair);
     keep(this.#signedInAtMs, pair, this.#clock.monotonicMs());
   }
 
@@ -90,15 +93,16 @@ export class OwnGuesses {
 
   /** The tokens that pair, source and account can have left, if every instance has used as much as this one. */
   mostOf(attempt: SignInAttempt): number[] {
-    const { pair, source, account } = namesOf(attempt);
+    const names = namesOf(attempt);
     const nowMs = this.#clock.monotonicMs();
-    const most = (of: GuessBuckets, key: string) => this.#lookUp(of, key, nowMs).tokens * this.#partsOf();
-    return [most(this.#pairs, pair), most(this.#sources, source), most(this.#accounts, account)];
+    const mostOf = (kind: GuessKind) =>
+      this.#lookUp(this.#buckets[kind], names[kind], nowMs).tokens * this.#partsOf();
+    return [mostOf("pair"), mostOf("source"), mostOf("account")];
   }
 
   sweep(): void {
     const nowMs = this.#clock.monotonicMs();
-    for (const { byKey } of [this.#pairs, this.#sources, this.#accounts]) {
+    for (const { byKey } of Object.values(this.#buckets)) {
       for (const [key, bucket] of byKey) {
         fill(bucket, nowMs);
         if (isFull(bucket)) byKey.delete(key);
@@ -109,8 +113,7 @@ export class OwnGuesses {
   }
 
   size(): number {
-    const buckets = [this.#pairs, this.#sources, this.#accounts];
-    return buckets.reduce((sum, { byKey }) => sum + byKey.size, this.#signedInAtMs.size);
+    return Object.values(this.#buckets).reduce((sum, { byKey }) => sum + byKey.size, this.#signedInAtMs.size);
   }
 
   #isFamiliar(pair: string): boolean {
@@ -120,14 +123,11 @@ export class OwnGuesses {
 
   /** The kinds of bucket that an attempt draws from, each with the attempt's key in it. */
   #keysOf(attempt: SignInAttempt): [GuessBuckets, string][] {
-    const { pair, source, account } = namesOf(attempt);
+    const names = namesOf(attempt);
     // The back office signs all shoppers in from one address: a limit by source would lock them all out.
-    if (attempt.isBackOffice) return [[this.#accounts, account]];
-    const own: [GuessBuckets, string][] = [
-      [this.#pairs, pair],
-      [this.#sources, source],
-    ];
-    return this.#isFamiliar(pair) ? own : [...own, [this.#accounts, account]];
+    const kinds: GuessKind[] = attempt.isBackOffice ? [] : ["pair", "source"];
+    if (attempt.isBackOffice || !this.#isFamiliar(names.pair)) kinds.push("account");
+    return kinds.map((kind) => [this.#buckets[kind], names[kind]]);
   }
 
   #chargesOf(attempt: SignInAttempt, nowMs: number) {

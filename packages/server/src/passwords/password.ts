@@ -4,21 +4,7 @@ import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createWorkQueue } from "../lib/work-queue.ts";
 
-export type Passwords = {
-  hash(storeId: string, password: string): Promise<string>;
-  /**
-   * `null` verifies a dummy hash, which takes as long as a real one, and returns false. `isWanted` is called when the
-   * work's turn comes, so that no password is verified for a client that has closed its connection.
-   */
-  matches(
-    storeId: string,
-    passwordHash: string | null,
-    password: string,
-    isWanted?: () => boolean,
-  ): Promise<boolean>;
-  /** The length of the queue. */
-  waiting(): number;
-};
+export type Passwords = ReturnType<typeof createPasswords>;
 
 /** Argon2id (RFC 9106) with 19 MiB, two passes and one lane: the OWASP minimum, some 20 ms of one core. */
 const COST = {
@@ -64,18 +50,29 @@ export function createPasswords({
   atOnce = hashesAtOnce(),
   eachMs = EACH_MS,
   library = argon2,
-}: Options): Passwords {
+}: Options) {
   // A client id is public, and enough to have passwords checked, so the queue serves the stores in turn.
   const refusal = () => new Problem("password_queue_full", { retryAfterSeconds: 1 });
   const queue = createWorkQueue({ clock, atOnce, waitMs: WAIT_MS, eachMs, refusal });
 
   return {
-    hash: (storeId, password) => queue.run(storeId, () => library.hash(normalize(password), COST)),
-    async matches(storeId, passwordHash, password, isWanted) {
+    hash: (storeId: string, password: string) =>
+      queue.run(storeId, () => library.hash(normalize(password), COST)),
+    /**
+     * `null` verifies a dummy hash, which takes as long as a real one, and returns false. `isWanted` is called when the
+     * work's turn comes, so that no password is verified for a client that has closed its connection.
+     */
+    async matches(
+      storeId: string,
+      passwordHash: string | null,
+      password: string,
+      isWanted?: () => boolean,
+    ): Promise<boolean> {
       const verify = () => library.verify(passwordHash ?? DUMMY_HASH, normalize(password));
       const isRight = await queue.run(storeId, verify, isWanted);
       return isRight && passwordHash !== null;
     },
+    /** The length of the queue. */
     waiting: queue.waiting,
   };
 }

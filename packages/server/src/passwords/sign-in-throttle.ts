@@ -1,6 +1,6 @@
+import { scriptFrom } from "../counters/script.ts";
 import type { Valkey } from "../counters/valkey.ts";
 import type { Clock } from "../lib/clock.ts";
-import { bucketScript } from "../rate-limit/bucket-script.ts";
 import {
   ACCOUNT,
   FAMILIAR_MS,
@@ -22,19 +22,11 @@ import {
  * attempt. An attempt that Valkey lets in is drawn from this instance's buckets as well, and their state replaces
  * buckets that Valkey has lost. A source that Valkey has lost is familiar again after its next sign-in.
  */
-export type SignInThrottle = {
-  /** Draws the cost of the attempt. If there is not enough, draws nothing and returns the seconds to wait. */
-  check(attempt: SignInAttempt): Promise<number | undefined>;
-  succeeded(attempt: SignInAttempt): Promise<void>;
-  /** Refunds an attempt whose password was never checked. */
-  abandoned(attempt: SignInAttempt): Promise<void>;
-  sweep(): void;
-  size(): number;
-};
+export type SignInThrottle = ReturnType<typeof createSignInThrottle>;
 
 type Deps = { clock: Clock; valkey?: Pick<Valkey, "run" | "instances"> | undefined };
 
-export function createSignInThrottle({ clock, valkey }: Deps): SignInThrottle {
+export function createSignInThrottle({ clock, valkey }: Deps) {
   const own = new OwnGuesses(clock, () => valkey?.instances() ?? 1);
   const run = (step: string, attempt: SignInAttempt): Promise<unknown> | undefined => {
     if (!valkey) return undefined;
@@ -43,18 +35,20 @@ export function createSignInThrottle({ clock, valkey }: Deps): SignInThrottle {
     return valkey.run(scriptOf(), attempt.storeId, item);
   };
   return {
-    async check(attempt) {
+    /** Draws the cost of the attempt. If there is not enough, draws nothing and returns the seconds to wait. */
+    async check(attempt: SignInAttempt): Promise<number | undefined> {
       const wait = await run("check", attempt);
       if (wait === undefined) return own.check(attempt);
       if (wait !== 0) return wait as number;
       own.charge(attempt);
       return undefined;
     },
-    async succeeded(attempt) {
+    async succeeded(attempt: SignInAttempt): Promise<void> {
       own.succeeded(attempt);
       await run("succeeded", attempt);
     },
-    async abandoned(attempt) {
+    /** Refunds an attempt whose password was never checked. */
+    async abandoned(attempt: SignInAttempt): Promise<void> {
       own.refund(attempt);
       await run("abandoned", attempt);
     },
@@ -64,8 +58,9 @@ export function createSignInThrottle({ clock, valkey }: Deps): SignInThrottle {
 }
 
 const lua = ({ perSecond, burst }: GuessRate): string => `{ rate = ${perSecond}, burst = ${burst} }`;
-const scriptOf = bucketScript(
-  new URL("sign-in-throttle.lua", import.meta.url),
+const scriptOf = scriptFrom(
   `local PAIR, SOURCE, ACCOUNT = ${lua(PAIR)}, ${lua(SOURCE)}, ${lua(ACCOUNT)}
 local FAMILIAR, MAX_FAMILIAR = ${FAMILIAR_MS}, ${MAX_ENTRIES}`,
+  new URL("../rate-limit/bucket.lua", import.meta.url),
+  new URL("sign-in-throttle.lua", import.meta.url),
 );

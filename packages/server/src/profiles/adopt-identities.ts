@@ -1,9 +1,8 @@
 import { Problem } from "../contract/problem.ts";
 import { atMost } from "../storage/at-most.ts";
 import type { Database, Trx } from "../storage/storage.ts";
-import type { Tables } from "../storage/tables.ts";
 import { COUNTED, countOf, withIssuer } from "./issuer-move.ts";
-import type { FormerIssuer, Profile } from "./profile.ts";
+import { type FormerIssuer, formerOf, type Profile, profileUpdate } from "./profile.ts";
 
 /**
  * A deleted profile leaves its identities behind: which subject is which customer. A new profile for the same issuer
@@ -17,7 +16,7 @@ export type Adoptable = { profile_id: string; identities: number };
 type Heir = FormerIssuer & { id: string; store_id: string; realm_id: string };
 
 /** The deleted profiles that a profile has taken over, and the issuers that it had. */
-type TakenOver = { ids: readonly string[]; issuers: readonly FormerIssuer[] };
+type Former = ReturnType<typeof formerOf>;
 
 const LISTED = 25;
 /** Deleted profiles that are searched, the latest first. */
@@ -26,7 +25,7 @@ const REMEMBERED = 100;
 export async function listAdoptable(db: Database, heir: Heir): Promise<Adoptable[]> {
   const speakers = await listSpeakers(db, heir);
   const adoptable = new Map<string, Adoptable>();
-  const offer = async (profileId: string, former: TakenOver) => {
+  const offer = async (profileId: string, former: Former) => {
     const left = await listLeftBehind(db, heir, speakers, profileId, former);
     const others = left.filter((one) => one.profile_id === profileId || !adoptable.has(one.profile_id));
     const identities = Math.min(
@@ -39,32 +38,25 @@ export async function listAdoptable(db: Database, heir: Heir): Promise<Adoptable
   // From one profile id to the next, each by the index: the identities in between are not read.
   let profileId = await findNext(db, heir, "");
   while (profileId !== undefined && adoptable.size < LISTED) {
-    await offer(profileId, { ids: [], issuers: [] });
+    await offer(profileId, NOTHING);
     profileId = await findNext(db, heir, profileId);
   }
-  for (const { id, ...former } of await listDeletedAs(db, heir)) await offer(id, former);
+  for (const deleted of await listDeletedAs(db, heir)) await offer(deleted.id, deleted);
   return [...adoptable.values()].sort((one, other) => (one.profile_id < other.profile_id ? -1 : 1));
 }
 
 /** Runs under the store's lock, so that no two profiles take over the same one. */
-export async function adoptIdentities(trx: Trx, heir: Heir, formerProfileId: string): Promise<void> {
-  const deleted = await readFormer(trx, "deleted_profiles", heir.store_id, formerProfileId);
+export async function adoptIdentities(trx: Trx, heir: Heir & Former, formerProfileId: string): Promise<void> {
+  const deleted = await readFormer(trx, heir.store_id, formerProfileId);
   const leftBehind = await listLeftBehind(trx, heir, await listSpeakers(trx, heir), formerProfileId, deleted);
   if (leftBehind.length === 0)
     throw new Problem("adoption_impossible", { source: { pointer: "/data/adopt_identities_of" } });
-  const former = await readFormer(trx, "oidc_profiles", heir.store_id, heir.id);
-  const issuers = deleted.issuers
-    .reduce(withIssuer, [...former.issuers])
-    .filter((one) => !isNamed(one, heir));
-  await trx
-    .updateTable("oidc_profiles")
-    .set({
-      former_profile_ids: JSON.stringify([...former.ids, ...leftBehind.map(({ profile_id }) => profile_id)]),
-      former_issuers: JSON.stringify(issuers),
-    })
-    .where("store_id", "=", heir.store_id)
-    .where("id", "=", heir.id)
-    .execute();
+  const issuers = deleted.former_issuers.reduce(withIssuer, [...heir.former_issuers]);
+  const profileIds = [...heir.former_profile_ids, ...leftBehind.map(({ profile_id }) => profile_id)];
+  await profileUpdate(trx, heir, {
+    former_profile_ids: JSON.stringify(profileIds),
+    former_issuers: JSON.stringify(issuers.filter((one) => !isNamed(one, heir))),
+  }).execute();
 }
 
 const isNamed = (one: FormerIssuer, { issuer, clientId }: FormerIssuer): boolean =>
@@ -83,7 +75,7 @@ async function listLeftBehind(
   heir: Heir,
   speakers: readonly Speaker[],
   formerProfileId: string,
-  { ids, issuers }: TakenOver,
+  { former_profile_ids: ids, former_issuers: issuers }: Former,
 ): Promise<Adoptable[]> {
   const names = hadInTheEnd(issuers, heir) ? issuers : [heir];
   const left: Adoptable[] = [];
@@ -97,18 +89,12 @@ async function listLeftBehind(
   return left;
 }
 
-type DeletedProfile = Pick<
-  Profile,
-  "id" | "store_id" | "client_id" | "metadata" | "former_profile_ids" | "former_issuers"
->;
-
 /** Stores a deleted profile's former profiles and issuers, and its last issuer, if there are any. */
-export async function rememberFormer(trx: Trx, deleted: DeletedProfile): Promise<void> {
+export async function rememberFormer(trx: Trx, deleted: Profile): Promise<void> {
   const { id, store_id, client_id: clientId, metadata, former_profile_ids, former_issuers } = deleted;
   if (former_profile_ids.length === 0 && former_issuers.length === 0) return;
-  const issuers = metadata
-    ? withIssuer(former_issuers, { issuer: metadata.issuer, clientId })
-    : former_issuers;
+  const { issuer } = metadata ?? {};
+  const issuers = issuer === undefined ? former_issuers : withIssuer(former_issuers, { issuer, clientId });
   await trx
     .insertInto("deleted_profiles")
     .values({
@@ -121,7 +107,7 @@ export async function rememberFormer(trx: Trx, deleted: DeletedProfile): Promise
 }
 
 /** Deleted profiles that had the heir's issuer and client in the end, oldest first. */
-async function listDeletedAs(db: Database, heir: Heir): Promise<(TakenOver & { id: string })[]> {
+async function listDeletedAs(db: Database, heir: Heir): Promise<(Former & { id: string })[]> {
   const rows = await db
     .selectFrom("deleted_profiles")
     .select(["id", "former_profile_ids", "former_issuers"])
@@ -131,36 +117,23 @@ async function listDeletedAs(db: Database, heir: Heir): Promise<(TakenOver & { i
     .execute();
   return rows
     .toReversed()
-    .map((row) => ({ id: row.id, ...formerIn(row) }))
-    .filter(({ issuers }) => hadInTheEnd(issuers, heir));
+    .map((row) => ({ id: row.id, ...formerOf(row) }))
+    .filter(({ former_issuers }) => hadInTheEnd(former_issuers, heir));
 }
 
-const formerIn = (
-  row: Pick<Tables["deleted_profiles"], "former_profile_ids" | "former_issuers">,
-): TakenOver => ({
-  ids: JSON.parse(row.former_profile_ids),
-  issuers: JSON.parse(row.former_issuers ?? "[]"),
-});
+const NOTHING: Former = { former_profile_ids: [], former_issuers: [] };
 
-async function readFormer(
-  trx: Trx,
-  table: "oidc_profiles" | "deleted_profiles",
-  storeId: string,
-  profileId: string,
-): Promise<TakenOver> {
+async function readFormer(trx: Trx, storeId: string, profileId: string): Promise<Former> {
   const row = await trx
-    .selectFrom(table)
+    .selectFrom("deleted_profiles")
     .select(["former_profile_ids", "former_issuers"])
     .where("store_id", "=", storeId)
     .where("id", "=", profileId)
     .executeTakeFirst();
-  return row ? formerIn(row) : { ids: [], issuers: [] };
+  return row ? formerOf(row) : NOTHING;
 }
 
-/**
- * An existing profile. It speaks for itself, and for the profiles that it has taken over, by the clients that it has
- * and had.
- */
+/** An existing profile. It speaks for itself and for profiles that it has taken over, by all clients that it had. */
 type Speaker = { id: string; ids: readonly string[]; clientIds: readonly string[] };
 
 const speaksFor = ({ id, ids, clientIds }: Speaker, profileId: string, names: readonly FormerIssuer[]) =>
@@ -177,7 +150,7 @@ async function listSpeakers(
     .where("realm_id", "=", realmId)
     .execute();
   return rows.map((row) => {
-    const { ids, issuers } = formerIn(row);
+    const { former_profile_ids: ids, former_issuers: issuers } = formerOf(row);
     return { id: row.id, ids, clientIds: [row.client_id, ...issuers.map(({ clientId }) => clientId)] };
   });
 }

@@ -6,7 +6,8 @@ import {
   type IdpRequestKind,
   isEgressFault,
 } from "../egress/egress-message.ts";
-import { createHealth, type Health, type HealthDeps } from "./health/health.ts";
+import { createHealth, type HealthDeps } from "./health/health.ts";
+import type { ShownHealth } from "./health/health-states.ts";
 
 /**
  * Requests to identity providers, by profile. A provider that is down is not asked, so a dead provider does not slow
@@ -17,22 +18,7 @@ import { createHealth, type Health, type HealthDeps } from "./health/health.ts";
  * network address, which others may share; the cost of a silent provider is bounded by the places at a provider
  * (lib/fair-places.ts) and by the time limit of a request.
  */
-export type Calls = Sender &
-  Omit<Health, "mayAsk" | "note" | "rested" | "healthOf"> & {
-    /**
-     * `wasIll`: the event log has it as not well. If this process knows nothing of the provider, it is probed soon:
-     * storefronts grey out its button, so no shopper would find out that it answers again.
-     */
-    healthOf(profileId: string, wasIll?: boolean): ReturnType<Health["healthOf"]>;
-    /** For requests about the code of a sign-on. */
-    aboutCodes: Sender;
-    /** For an address that an administrator tries: a typing mistake must not count against a working provider. */
-    tryOut(request: IdpRequest): Promise<EgressAnswer>;
-    /** Profiles whose document to read without a sign-on, to find out whether the provider answers. */
-    toProbe(): string[];
-  };
-
-type Sender = { send(profileId: string, request: IdpRequest): Promise<EgressAnswer> };
+export type Calls = ReturnType<typeof createCalls>;
 
 /** `ok`: status below 300. `refused`: below 500. `failed`: 500 and above, or no answer. */
 type CallOutcome = "ok" | "refused" | "failed";
@@ -41,7 +27,7 @@ export type OnCall = (kind: IdpRequestKind, outcome: CallOutcome, elapsedMs: num
 
 type Deps = HealthDeps & { egress: Egress; onCall?: OnCall };
 
-export function createCalls({ egress, onCall, ...deps }: Deps): Calls {
+export function createCalls({ egress, onCall, ...deps }: Deps) {
   const { clock } = deps;
   const { mayAsk, note, rested, ...health } = createHealth(deps);
   /** Profiles whose provider gave no answer when its document was last read, by this process or an earlier one. */
@@ -91,21 +77,30 @@ export function createCalls({ egress, onCall, ...deps }: Deps): Calls {
 
   return {
     send,
+    /** For requests about the code of a sign-on. */
     aboutCodes: { send: sendAboutCode },
+    /** For an address that an administrator tries: a typing mistake must not count against a working provider. */
     tryOut: ask,
-    // Silent ones first: after five requests they are well or down. Ones that are down may stay so for any time.
-    toProbe: () => [...[...silent].filter((profileId) => !isDown(profileId)), ...rested()],
+    /** Profiles whose document to read without a sign-on, to find out whether the provider answers. */
+    toProbe(): string[] {
+      // Silent ones first: after five requests they are well or down. Ones that are down may stay so for any time.
+      return [...[...silent].filter((profileId) => !isDown(profileId)), ...rested()];
+    },
     ...health,
-    healthOf(profileId, wasIll = false) {
+    /**
+     * `wasIll`: the event log has it as not well. If this process knows nothing of the provider, it is probed soon:
+     * storefronts grey out its button, so no shopper would find out that it answers again.
+     */
+    healthOf(profileId: string, wasIll = false): ShownHealth | undefined {
       const known = health.healthOf(profileId);
       if (!known && wasIll) silent.add(profileId);
       return known;
     },
-    async forget(profileId) {
+    async forget(profileId: string): Promise<void> {
       silent.delete(profileId);
       await health.forget(profileId);
     },
-    forgetAlone(profileId) {
+    forgetAlone(profileId: string): void {
       silent.delete(profileId);
       health.forgetAlone(profileId);
     },

@@ -51,8 +51,7 @@ export async function changeProfile(
     const profile = await findProfile(trx, key);
     if (!profile) throw new Problem("profile_not_found");
     await refuseBrokenRules(trx, profile, realm);
-    // The profile's own id beside another issuer was the choice to carry its identities over, which `write` has
-    // written.
+    // The profile's own id beside another issuer: the choice to carry its identities over. `write` has written it.
     const isChoice = change.isRenamed && adoptIdentitiesOf === profile.id;
     const issuer = profile.metadata?.issuer ?? "";
     if (adoptIdentitiesOf && !isChoice)

@@ -13,7 +13,7 @@ import type { Storage } from "../storage/storage.ts";
 import { changeStore } from "../stores/store.ts";
 import type { Calls } from "./calls.ts";
 import { profileEvent } from "./events.ts";
-import { findProfile, keyOf, type Profile } from "./profile.ts";
+import { findProfile, keyOf, type Profile, profileOf, profileUpdate } from "./profile.ts";
 
 const PURPOSE = "client-secret";
 
@@ -53,22 +53,16 @@ async function promoteNextSecret(deps: Deps, profile: Profile, tried: Secrets): 
     const now = await findProfile(trx, key);
     // Compared opened: `rotate-keys` may have sealed the secrets again since they were read.
     if (!now || !tried.next || !isDeepStrictEqual(openSecrets(deps, now), tried)) return;
-    await trx
-      .updateTable("oidc_profiles")
-      .set({
-        // Sealed again, with the first master key: `rotate-keys` may have read the row before, and skips a row that has
-        // changed.
-        sealed_client_secret: sealSecret(deps, profile.id, tried.next),
-        sealed_client_secret_next: null,
-        updated_at: laterThan("updated_at", deps.clock.now()),
-      })
-      .where("store_id", "=", key.storeId)
-      .where("id", "=", profile.id)
-      .execute();
-    const after = await findProfile(trx, key);
-    if (!after) return;
+    const row = await profileUpdate(trx, profile, {
+      // Sealed again with the first master key: `rotate-keys` skips a row that has changed since it read the row.
+      sealed_client_secret: sealSecret(deps, profile.id, tried.next),
+      sealed_client_secret_next: null,
+    })
+      .set({ updated_at: laterThan("updated_at", deps.clock.now()) })
+      .returningAll()
+      .executeTakeFirstOrThrow();
     const changes = { ...changesOf({}, {}, ["client_secret", "client_secret_next"]) };
-    const event = { ...profileEvent(deps, "oidc_profile.updated", after), changes };
+    const event = { ...profileEvent(deps, "oidc_profile.updated", profileOf(row)), changes };
     await noteEvents(trx, deps, byService(key.storeId), [event]);
   });
 }

@@ -25,8 +25,6 @@ type Deps = {
   maxKeys?: number;
 };
 
-export const createDirectory = (deps: Deps): Directory => new Directory(deps);
-
 /**
  * The documents and key sets of identity providers. A document is read when it is needed and older than five minutes,
  * is used for a day while it cannot be read again, and is replaced as a whole. While another document waits for
@@ -144,8 +142,7 @@ export class Directory {
     await this.#save(profile, entry, metadata);
     entry.readAtMs = this.#clock.monotonicMs();
     if (entry.metadata && hasDrifted(entry.metadata, metadata)) {
-      // The approved document stays in use, with the keys that it names: the keys of the new document may be an
-      // attacker's.
+      // The approved document stays in use, with the keys that it names: the new document may be an attacker's.
       await this.#keySets.read(profile, entry);
       return;
     }

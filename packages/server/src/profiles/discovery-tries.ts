@@ -4,24 +4,18 @@ import type { Valkey } from "../counters/valkey.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createCap } from "../rate-limit/cap.ts";
 
-/**
- * Saving and checking a profile makes Latchkey send requests to an address of the store's choice. Each store has a
- * number of tries, so that no store can use Latchkey to send requests to many hosts.
- */
-export type DiscoveryTries = {
-  /** Takes one try, or throws 429. */
-  take(storeId: string): Promise<void>;
-  sweep(): void;
-};
+/** Limits a store's saves and checks of profiles: each sends requests to an address of the store's choice. */
+export type DiscoveryTries = ReturnType<typeof createDiscoveryTries>;
 
-export function createDiscoveryTries(deps: { clock: Clock; valkey?: Valkey | undefined }): DiscoveryTries {
+export function createDiscoveryTries(deps: { clock: Clock; valkey?: Valkey | undefined }) {
   const stores = createCap(deps, {
     name: "discovery",
     rate: limits.discoveryTriesPerMinute / 60,
     burst: limits.discoveryTries,
   });
   return {
-    async take(storeId) {
+    /** Takes one try, or throws 429. */
+    async take(storeId: string): Promise<void> {
       const retryAfterSeconds = await stores.take(storeId);
       if (retryAfterSeconds === undefined) return;
       throw new Problem("discovery_tries_exceeded", {

@@ -75,10 +75,7 @@ export class DocumentCache {
     this.#keysKept -= keys.length;
   }
 
-  /**
-   * Drops entries with at least the average number of keys, oldest first; they are read again on next use. So a
-   * provider with a hundred keys cannot drop a provider with two.
-   */
+  /** Oldest first, entries with at least the average number of keys: a hundred keys cannot drop an entry with two. */
   #dropLargest(): void {
     for (const [profileId, entry] of this.#entries) {
       if (this.#keysKept <= this.#maxKeys) return;

@@ -63,12 +63,12 @@ describe("no drift is", () => {
 
 test("a document waits for approval since it was first found; another document waits from now on", () => {
   const found = { ...known, issuer: "https://other.example" };
-  const waiting = { metadata: known, pending: { metadata: found } };
+  const waiting = { metadata: known, pending: { metadata: found, since: 1 }, issuerFound: null };
   expect(columnsFor(waiting, { ...found }, 2)).toEqual({});
   const another = { ...found, issuer: "https://another.example" };
   expect(columnsFor(waiting, another, 2)).toMatchObject({
     pending_metadata: JSON.stringify(another),
     pending_since: 2,
   });
-  expect(columnsFor({ metadata: known, pending: null }, found, 1)).toMatchObject({ pending_since: 1 });
+  expect(columnsFor({ ...waiting, pending: null }, found, 1)).toMatchObject({ pending_since: 1 });
 });

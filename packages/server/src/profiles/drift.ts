@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Metadata } from "../openid/discovery.ts";
-import type { ProfileRow } from "./profile.ts";
+import type { Profile, ProfileColumns } from "./profile.ts";
 
 /**
  * A provider has drifted when its document names another issuer, or another host of an endpoint, than the approved
@@ -9,22 +9,12 @@ import type { ProfileRow } from "./profile.ts";
  * the like need no approval.
  */
 
-type Documents = {
-  metadata: Metadata | null;
-  pending: { metadata: Metadata } | null;
-  issuerFound?: object | null;
-};
-type DocumentColumns = Pick<
-  ProfileRow,
-  "metadata" | "pending_metadata" | "pending_since" | "issuer_found" | "issuer_found_at"
->;
-
 /** The columns to write when the provider has answered with `found`; none when that document waits already. */
 export function columnsFor(
-  { metadata, pending, issuerFound }: Documents,
+  { metadata, pending, issuerFound }: Pick<Profile, "metadata" | "pending" | "issuerFound">,
   found: Metadata,
   nowMs: number,
-): Partial<DocumentColumns> {
+): ProfileColumns {
   if (!metadata || !hasDrifted(metadata, found)) return acceptedColumns(found);
   if (pending && isSame(pending.metadata, found)) return issuerFound ? UNMOVED : {};
   return { pending_metadata: JSON.stringify(found), pending_since: nowMs, ...UNMOVED };
@@ -34,16 +24,10 @@ export function columnsFor(
 const UNMOVED = { issuer_found: null, issuer_found_at: null };
 
 /** The document names another issuer. The profile shows that before a sign-on fails because of it. */
-export const movedTo = (
-  issuer: string,
-  nowMs: number,
-): Pick<DocumentColumns, "issuer_found" | "issuer_found_at"> => ({
-  issuer_found: issuer,
-  issuer_found_at: nowMs,
-});
+export const movedTo = (issuer: string, nowMs: number) => ({ issuer_found: issuer, issuer_found_at: nowMs });
 
 /** Null: no document was accepted yet. */
-export const acceptedColumns = (metadata: Metadata | null): DocumentColumns => ({
+export const acceptedColumns = (metadata: Metadata | null) => ({
   metadata: metadata && JSON.stringify(metadata),
   pending_metadata: null,
   pending_since: null,

@@ -88,22 +88,16 @@ async function countUnder(
   { store_id: storeId, id }: Pick<Profile, "store_id" | "id">,
   issuer: string,
 ): Promise<number> {
-  const customers = trx
-    .selectFrom("customer_identities")
-    .select("id")
-    .where("store_id", "=", storeId)
-    .where("profile_id", "=", id)
-    .where("issuer", "=", issuer)
-    .limit(atMost(COUNTED));
-  const members = trx
-    .selectFrom("members")
-    .select("id")
-    .where("store_id", "=", storeId)
-    .where("profile_id", "=", id)
-    .where("issuer", "=", issuer)
-    .where("subject", "is not", null)
-    .limit(atMost(COUNTED));
-  return (await countOf(trx, customers)) || countOf(trx, members);
+  const bound = (table: "customer_identities" | "members") =>
+    trx
+      .selectFrom(table)
+      .select("id")
+      .where("store_id", "=", storeId)
+      .where("profile_id", "=", id)
+      .where("issuer", "=", issuer)
+      .where("subject", "is not", null)
+      .limit(atMost(COUNTED));
+  return (await countOf(trx, bound("customer_identities"))) || countOf(trx, bound("members"));
 }
 
 /** How many rows a query with a limit finds. */

@@ -5,7 +5,16 @@ import {
   signOnReasonEntry,
 } from "../contract/sign-on-reasons.ts";
 import { toIso } from "../lib/clock.ts";
-import { type Check, NONCE_SENT, type RequirementId, requirements } from "../openid/requirements.ts";
+import {
+  type Check,
+  type Judged,
+  met,
+  NONCE_SENT,
+  notMet,
+  type RequirementId,
+  requirements,
+  unknown,
+} from "../openid/requirements.ts";
 import { atMost } from "../storage/at-most.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage } from "../storage/storage.ts";
@@ -70,7 +79,7 @@ export async function withLiveEvidence(
       const compared = comparedIn(await checksOf(db, profile, refused), reason);
       const said = reason === "response.iss_missing" ? ANYBODY : saidIn(refused);
       const evidence = `${means} ${compared}${said}${when(refused)}`;
-      return { ...check, status: "not_met", evidence, remedy };
+      return { ...check, ...notMet(evidence, remedy) };
     }
     // For R1 the document shows more than a sign-on that worked.
     if (!worked || check.id === "R1") return check;
@@ -99,20 +108,16 @@ const LIVE_ONLY: readonly RequirementId[] = ["R4", "R6", "R7", "R8", "R9"];
 
 /** The checks that one sign-on shows: those, and any other requirement that the sign-on has shown to be missed. */
 export const judgeSignOn = (reason: SignOnReason | null): Check[] =>
-  judgeAll(reason).filter(({ id, status }) => LIVE_ONLY.includes(id) || status === "not_met");
+  (Object.keys(SHOWN_LIVE) as RequirementId[])
+    .map((id) => ({ id, requirement: requirements[id], ...judgeOne(id, reason) }))
+    .filter(({ id, status }) => LIVE_ONLY.includes(id) || status === "not_met");
 
-const judgeAll = (reason: SignOnReason | null): Check[] =>
-  (Object.entries(SHOWN_LIVE) as [RequirementId, readonly SignOnReason[]][]).map(([id, ownReasons]) => {
-    const about = { id, requirement: requirements[id] };
-    if (reason === null && id === "R8")
-      return { ...about, status: "unknown", evidence: NONCE_SENT, remedy: null };
-    if (reason === null)
-      return { ...about, status: "met", evidence: "This sign-on has shown it.", remedy: null };
-    if (!ownReasons.includes(reason))
-      return { ...about, status: "unknown", evidence: "This sign-on did not come far enough.", remedy: null };
-    const { means, remedy } = signOnReasonEntry(reason);
-    return { ...about, status: "not_met", evidence: means, remedy };
-  });
+function judgeOne(id: RequirementId, reason: SignOnReason | null): Judged {
+  if (reason === null) return id === "R8" ? unknown(NONCE_SENT) : met("This sign-on has shown it.");
+  if (!SHOWN_LIVE[id]?.includes(reason)) return unknown("This sign-on did not come far enough.");
+  const { means, remedy } = signOnReasonEntry(reason);
+  return notMet(means, remedy);
+}
 
 /** In the direct flow the storefront makes the request; an ID token without a nonce shows that the request had none. */
 async function cameWithoutNonce(db: Database, profile: Profile, worked: { id: string }): Promise<boolean> {

@@ -45,10 +45,7 @@ type Provisioning = "create" | "existing";
 
 export type NewProfile = Input<typeof contract.createProfile>["body"]["data"];
 export type ProfileChange = Input<typeof contract.updateProfile>["body"]["data"];
-/**
- * Where the issuer becomes another. `adopt_identities_of` is the profile's own id to carry its identities over, or null
- * to leave them behind; `confirm` is the profile's name.
- */
+/** `adopt_identities_of`: the profile's own id to carry its identities over, or null to leave them behind. */
 export type MoveChoice = Pick<ProfileChange, "adopt_identities_of" | "confirm">;
 
 export const formerOf = (
@@ -109,6 +106,13 @@ const findRow = statement((db, of: ProfileKey) =>
     .where("realm_id", "=", of.realmId)
     .where("id", "=", of.profileId),
 );
+
+/** The statement that writes columns of one profile. The caller may add conditions. */
+export const profileUpdate = (
+  db: Database,
+  { store_id, id }: Pick<ProfileRow, "store_id" | "id">,
+  columns: ProfileColumns,
+) => db.updateTable("oidc_profiles").set(columns).where("store_id", "=", store_id).where("id", "=", id);
 
 /** For a command, which knows only the profile's id. */
 export async function getRealmOf(

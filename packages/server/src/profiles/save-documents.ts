@@ -5,18 +5,7 @@ import type { Storage } from "../storage/storage.ts";
 import { touchStore } from "../stores/store.ts";
 import type { Calls } from "./calls.ts";
 import { driftEvent } from "./events.ts";
-import { type Profile, type ProfileColumns, profileOf } from "./profile.ts";
-
-type FoundColumns = Pick<
-  ProfileColumns,
-  | "metadata"
-  | "pending_metadata"
-  | "pending_since"
-  | "issuer_found"
-  | "issuer_found_at"
-  | "read_at"
-  | "id_token_alg"
->;
+import { type Profile, type ProfileColumns, profileOf, profileUpdate } from "./profile.ts";
 
 type Deps = { storage: Storage; clock: Clock; calls: Pick<Calls, "healthOf"> };
 
@@ -24,14 +13,10 @@ type Deps = { storage: Storage; clock: Clock; calls: Pick<Calls, "healthOf"> };
  * Stores what discovery or an ID token has shown, if discovery URL and approved document are still the same: a move or
  * an approval in the meantime wins. The first instance that finds a drift writes its event; the others write none.
  */
-export async function saveDocuments(deps: Deps, profile: Profile, columns: FoundColumns): Promise<void> {
+export async function saveDocuments(deps: Deps, profile: Profile, columns: ProfileColumns): Promise<void> {
   await deps.storage.transact(async (trx) => {
     await touchStore(trx, profile.store_id);
-    let saving = trx
-      .updateTable("oidc_profiles")
-      .set(columns)
-      .where("store_id", "=", profile.store_id)
-      .where("id", "=", profile.id)
+    let saving = profileUpdate(trx, profile, columns)
       .where("discovery_url", "=", profile.discovery_url)
       .where("metadata", profile.metadata ? "=" : "is", profile.metadata && JSON.stringify(profile.metadata));
     const { pending_metadata: pending, issuer_found: issuer } = columns;
@@ -45,10 +30,7 @@ export async function saveDocuments(deps: Deps, profile: Profile, columns: Found
   deps.storage.changes.announce(profile.store_id);
 }
 
-/**
- * The algorithm of an ID token that was accepted. A provider lists what it can do for any client; only an ID token
- * shows the algorithm for this client. Writes at the first ID token, and when the provider changes its algorithm.
- */
+/** Only an accepted ID token shows the algorithm for this client: a provider lists what it can do for any client. */
 export async function noteAlgorithm(deps: Deps, profile: Profile, algorithm: string): Promise<void> {
   if (profile.id_token_alg !== algorithm) await saveDocuments(deps, profile, { id_token_alg: algorithm });
 }
@@ -56,14 +38,9 @@ export async function noteAlgorithm(deps: Deps, profile: Profile, algorithm: str
 /** The document was read and has not changed. */
 export async function noteReading(
   { storage, clock }: { storage: Storage; clock: Clock },
-  { store_id: storeId, id }: Profile,
+  profile: Profile,
 ): Promise<void> {
-  await storage.db
-    .updateTable("oidc_profiles")
-    .set({ read_at: clock.now() })
-    .where("store_id", "=", storeId)
-    .where("id", "=", id)
-    .execute();
+  await profileUpdate(storage.db, profile, { read_at: clock.now() }).execute();
   // So that this instance does not write it again. Other instances may learn of it later, and write it once more.
-  storage.changes.announce(storeId);
+  storage.changes.announce(profile.store_id);
 }

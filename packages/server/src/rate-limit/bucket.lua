@@ -1,16 +1,15 @@
--- bucket.ts once more, for buckets that several instances share: the same arithmetic, on the server's clock. A bucket is a
--- string of two doubles, how many tokens there were and when. It expires when it would be full even if it was empty: by then
--- no instance thinks that less is there.
+-- The functions of bucket.ts for buckets that instances share, on the server's clock. A bucket is a string of two
+-- doubles: its tokens and their time. It expires after the time in which an empty bucket fills.
 local HAIR = 1e-6
 
 local function keep(bucket)
   local fullAfter = math.ceil(bucket.capacity / bucket.rate * 1000)
-  -- A clock in a test's hand may stand still for longer than that.
+  -- The clock of a test may stand still for longer.
   if ARGV[2] ~= '' then fullAfter = 600000 end
   redis.call('SET', bucket.key, struct.pack('dd', bucket.tokens, now), 'PX', fullAfter)
 end
 
--- `most`: what the asking instance thinks is there, for a bucket that is not kept here. It may have been, before a flush.
+-- `most`: the tokens of a bucket that is missing here, by the caller's own count: a flush may have removed the bucket.
 local function bucketOf(name, rate, capacity, most)
   local bucket = { key = slot .. ':' .. name, rate = rate, capacity = capacity, tokens = math.min(capacity, most) }
   local kept = redis.call('GET', bucket.key)
@@ -18,14 +17,14 @@ local function bucketOf(name, rate, capacity, most)
     local tokens, filled = struct.unpack('dd', kept)
     if now > filled then tokens = tokens + (now - filled) * rate / 1000 end
     bucket.tokens = math.min(capacity, tokens)
-    -- A server's clock that was set back brings nothing and takes nothing; from then on it is the one that counts, also where nothing
-    -- is taken: an empty bucket would else stay empty until that clock is where it was.
+    -- If the server's clock was set back, the bucket goes on from its new time. Without this write an empty bucket
+    -- would stay empty until the clock has caught up.
     if now < filled then keep(bucket) end
   end
   return bucket
 end
 
--- Takes one of each, or nothing. The answer is how many seconds until there is one of each; 0 when they were taken.
+-- Takes one token of each bucket and returns 0, or takes none and returns the seconds until each has one.
 local function drawAll(buckets)
   local wait = 0
   for _, bucket in ipairs(buckets) do

@@ -30,10 +30,7 @@ export function draw(bucket: Bucket, nowMs: number, leaving = 0): boolean {
   return true;
 }
 
-/**
- * Changes the size. A smaller capacity drops tokens at once; a larger one fills at its new rate, so no tokens are added
- * here.
- */
+/** A smaller capacity drops tokens at once. A larger one adds none: it fills at its new rate. */
 export function resize(bucket: Bucket, rate: number, capacity: number): void {
   bucket.tokens = Math.min(capacity, bucket.tokens);
   bucket.rate = rate;

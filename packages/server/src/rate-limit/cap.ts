@@ -1,7 +1,7 @@
+import { scriptFrom } from "../counters/script.ts";
 import type { Valkey } from "../counters/valkey.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type Bucket, draw, fill, fullBucket, isFull, resize, secondsUntilToken } from "./bucket.ts";
-import { bucketScript } from "./bucket-script.ts";
 
 /**
  * Limits each key, which is a source address or a store. With Valkey all instances count together; without an answer
@@ -90,4 +90,5 @@ export function createCap({ clock, valkey }: Deps, { name, rate, burst }: CapRat
   };
 }
 
-const scriptOf = bucketScript(new URL("cap.lua", import.meta.url));
+const BUCKET_LUA = new URL("bucket.lua", import.meta.url);
+const scriptOf = scriptFrom("", BUCKET_LUA, new URL("cap.lua", import.meta.url));

@@ -1,15 +1,15 @@
 import type { Plan } from "./plan.ts";
 
-/** The requests of each key in one second. */
-type SecondOfUse = ReadonlyMap<string, number>;
-
 /**
- * How many requests of each key a plan would have refused in one second, taken alone. A key uses its floor; the rest
- * competes for the shared pool, which is dealt evenly: no key gets more than it requested, and unused parts go to the
- * others. The live limiter has no second boundaries: where two busy seconds meet it may refuse more, after a quiet one
- * less.
+ * `asked`: the requests of each key in one second. Returns how many of them a plan would have refused. A key uses its
+ * floor; the rest competes for the shared pool, which is dealt evenly: no key gets more than it requested, and unused
+ * parts go to the others. The live limiter has no second boundaries: where two busy seconds meet it may refuse more,
+ * after a quiet one less.
  */
-export function refusedIn(asked: SecondOfUse, plan: Plan): { keyId: string; refused: number }[] {
+export function refusedIn(
+  asked: ReadonlyMap<string, number>,
+  plan: Plan,
+): { keyId: string; refused: number }[] {
   const wanting: { keyId: string; over: number }[] = [];
   for (const [keyId, count] of asked) {
     const over = count - (plan.floors.get(keyId) ?? 0);

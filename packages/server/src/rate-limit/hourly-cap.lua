@@ -1,6 +1,6 @@
--- An item is one use of the slot: its name, 'take' or 'back', then two counters with the most that each has in an hour. A counter
--- without a name is none. 'take' notes the use in both or in none; its answer is 0 when it was noted, else how many milliseconds until
--- there is room in both, and which of them, from 0, is full for the longest. 'back' forgets the use.
+-- An item is one use of the slot: its name, 'take' or 'back', then two counters with their limits in an hour. A counter
+-- without a name is left out. 'take' notes the use in both counters and returns 0, or in none, and returns the
+-- milliseconds until both have room and the index of the counter with the longest wait. 'back' forgets the use.
 -- A counter is a sorted set, <slot>:hourly:<counter>: the uses of the last hour by their time.
 local HOUR = 3600000
 
@@ -14,7 +14,7 @@ end
 
 local function waitFor(counter)
   redis.call('ZREMRANGEBYSCORE', counter.key, '-inf', now - HOUR)
-  -- The server's clock was set back: what lies ahead of it would else count for longer than an hour.
+  -- If the server's clock was set back, uses ahead of it would count for longer than an hour.
   redis.call('ZREMRANGEBYSCORE', counter.key, '(' .. string.format('%.3f', now), '+inf')
   local count = redis.call('ZCARD', counter.key)
   if count < counter.most then return 0 end

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { createScript, type Script } from "../counters/script.ts";
+import { scriptFrom } from "../counters/script.ts";
 import type { Valkey } from "../counters/valkey.ts";
 import type { Clock } from "../lib/clock.ts";
 
@@ -23,7 +22,7 @@ type Counter = { key: string; most: number };
 /** `giveBack` takes the use out again, when it did not happen. */
 type Use = { giveBack(): Promise<void> };
 /** `key` names the full counter with the longest wait. */
-type FullCounter = { key: string; retryAfterSeconds: number };
+export type FullCounter = { key: string; retryAfterSeconds: number };
 type Deps = { clock: Clock; valkey?: Pick<Valkey, "run" | "instances"> | undefined };
 
 const HOUR_MS = 3_600_000;
@@ -119,9 +118,4 @@ function itemOf(id: string, step: "take" | "back", counters: readonly Counter[])
   return [id, step, first?.key ?? "", first?.most ?? 0, second?.key ?? "", second?.most ?? 0];
 }
 
-let script: Script | undefined;
-
-function scriptOf(): Script {
-  script ??= createScript(readFileSync(new URL("hourly-cap.lua", import.meta.url), "utf8"));
-  return script;
-}
+const scriptOf = scriptFrom("", new URL("hourly-cap.lua", import.meta.url));

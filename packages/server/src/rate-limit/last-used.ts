@@ -42,9 +42,7 @@ export function createLastUsed({ storage, clock }: { storage: Storage; clock: Cl
         await setImmediate();
       }
     } catch (error) {
-      for (const [id, { storeId, at }] of taken) {
-        if (!notes[table].has(id)) notes[table].set(id, { storeId, at });
-      }
+      notes[table] = new Map([...taken, ...notes[table]]);
       throw error;
     }
   }

@@ -1,20 +1,21 @@
--- limiter.ts, bucket.ts, fair-share.ts and claims.ts once more, for what several instances count together: the same rules in
--- the same order, on the server's clock. An item is one request of the slot's store:
+-- The rules of limiter.ts, bucket.ts, fair-share.ts and claims.ts, in the same order, for all instances and on the
+-- server's clock. An item is one request of the slot's store:
 --   key, source or '', revision of the limits, what is shared, what the key has reserved, 't' take | 'a' take for administration | 'l' look
 -- and its answer
 --   served (1, 0), bucket (1 reserved, 2 shared, 3 administration), reserved: quota, left, shared: quota, left, asked, retry after,
 --   floor: thousandths of a token, how long full; pool: the same
--- With 'o' an instance hands in what it let in while it was away: a request of the key for each of them, drawn from the floor or the pool.
--- Its source is 'away pool part since floor since': for how many milliseconds it was away, what it let in of the pool, which part of the
--- pool's rate was its own, how long the pool had been full when it last asked, and the same of the floor, whose rate is whole everywhere.
--- Kept as strings of doubles that expire by themselves, <slot>:2:limits and <slot>:2:key:<key>, and a hash <slot>:2:sources:<key>.
--- Whoever changes what is in them raises the number: beside an older release, which counts in its own, that is no fault.
+-- With 'o' an instance hands in the requests of a key that it allowed during an outage. The source is then
+-- 'away pool part since floor since': the milliseconds of the outage, the requests drawn from the pool, the instance's
+-- part of the pool's rate, how long the pool had been full at the last call; then requests and time of the floor, whose
+-- rate is not divided.
+-- Stored as strings of doubles that expire, <slot>:2:limits and <slot>:2:key:<key>, and a hash <slot>:2:sources:<key>.
+-- A change of their content raises the number 2: an older release then counts beside this one, in keys of its own.
 slot = slot .. ':2'
 local WIDTH = 6
 local HAIR = 1e-6
 local FORGOTTEN_AFTER = 9000
 local NEVER = -1e15
--- By then all buckets are full and all shares forgotten. A clock in a test's hand may stand still for longer than that.
+-- By then all buckets are full and all shares forgotten. The clock of a test may stand still for longer.
 local KEEP = ARGV[2] == '' and 10000 or 600000
 
 local floor, ceil, max, min, exp = math.floor, math.ceil, math.max, math.min, math.exp
@@ -26,8 +27,8 @@ local function capacityOf(rate) return rate + 2 * ceil(rate / 10) end
 local function reserveOf(rate) return 2 * ceil(rate / 10) end
 local function memoryOf(rate) return 500 + 10000 / max(rate, 1) end
 
--- `full`: for how many milliseconds it has been full in all, what flowed in having spilled. It begins at the time of day, so that one
--- that is made anew because it had expired counts as full meanwhile.
+-- `full`: for how many milliseconds in all the bucket was full, so that its inflow was lost. The count begins at the
+-- time of day, so that a bucket that had expired counts as full meanwhile.
 local function newBucket(rate, capacity)
   return { rate = rate, capacity = capacity, tokens = capacity, filled = now, full = now }
 end
@@ -43,7 +44,7 @@ local function fill(bucket)
     end
     bucket.tokens = tokens
   end
-  -- Also where the server's clock was set back: else nothing would flow in until it is where it was.
+  -- Also if the server's clock was set back: otherwise nothing would flow in until the clock has caught up.
   bucket.filled = now
 end
 
@@ -54,7 +55,7 @@ local function draw(bucket, leaving)
   return true
 end
 
--- When the change came is not known here: what rises counts as risen since somebody last asked.
+-- The time of the change is unknown here, so an increase counts from the last call.
 local function changeRate(bucket, rate)
   if rate < bucket.rate then fill(bucket) end
   bucket.capacity = capacityOf(rate)
@@ -62,7 +63,8 @@ local function changeRate(bucket, rate)
   bucket.rate = rate
 end
 
--- What an instance let in while it was away. What flowed in while the bucket was full has paid for it: that much was free.
+-- Draws the requests that an instance allowed during an outage. The inflow of the time in which the bucket was full was
+-- not used, and pays for as many of them.
 local function pay(bucket, owed, part, since, away, least)
   fill(bucket)
   local free = part * max(0, min(away, bucket.full - since)) / 1000
@@ -98,7 +100,7 @@ local function leavingOf(rate, ofDrawer, ofSource)
   return floor(ceil(rate / 10) * ofDrawer * (1 + ofSource) + 0.5 - HAIR)
 end
 
--- What is kept of the store and of the keys that ask, by name: read at once.
+-- The stored state of the store and of the keys of these items, by name, read with one command.
 local limitsName = slot .. ':limits'
 local keptOf = {}
 do
@@ -114,7 +116,7 @@ do
   for at = 1, #names do keptOf[names[at]] = found[at] end
 end
 
--- Only the first use in a second moves the expiry, so what is kept lives at least nine seconds after its last use.
+-- Only the first use in a second moves the expiry, so a value lives for at least nine seconds after its last use.
 local function keep(name, value, isFirst)
   if isFirst then call('SET', name, value, 'PX', KEEP) else call('SETRANGE', name, 0, value) end
 end
@@ -197,7 +199,7 @@ local function shareOf(key, id, source)
   return share
 end
 
--- While a bucket has more than its reserve, nobody's standing matters: the reserve is left by itself.
+-- Above the reserve, fairness changes nothing, so standings are not computed.
 local function leavesOf(key, id, source)
   local pool, keyFloor = limits.pool, key.floor
   local ofFloor, ofPool = 0, reserveOf(pool.rate)
@@ -223,8 +225,8 @@ local function leftIn(bucket, leaving)
   return min(bucket.rate, max(0, floor(bucket.tokens + HAIR) - leaving))
 end
 
--- The pool goes below empty, down to what would be full above: until that is paid back, nothing more comes from it. A floor does not: a
--- key that keeps to its floor from now on finds what it has reserved.
+-- The pool may fall below empty, as far as it can fill above: it gives nothing until the debt is paid. A floor never
+-- falls below empty, so that a key that stays within its floor finds its reservation.
 local function payBack(id, revision, shared, reserved, owed)
   limitsFor(revision, shared)
   local key = keyFor(id, revision, reserved)
@@ -277,8 +279,8 @@ local function decide(id, source, revision, shared, reserved, what)
   }
 end
 
--- The first use of a source in a second moves the expiry of all: the key's own first use may be its program's, every time.
--- Of a key a thousand sources are remembered. Which of some was served longest ago makes room, where that of all is not known.
+-- The first use of a source in a second moves the expiry of all sources: the key's own first use may be its program's.
+-- A key has a thousand sources at most. Of five random ones the source that was served longest ago makes room.
 local function keepSources(id, sources)
   local name = slot .. ':sources:' .. id
   local isKept = false

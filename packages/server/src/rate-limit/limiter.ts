@@ -135,14 +135,7 @@ export function createLimiter({ clock, useLog }: { clock: Clock; useLog: UseLog 
     }
   }
 
-  return {
-    take,
-    look,
-    goOnFrom,
-    settle,
-    sweep,
-    size: () => sizeOf(stores),
-  };
+  return { take, look, goOnFrom, settle, sweep, size: () => sizeOf(stores) };
 }
 
 function sizeOf(stores: ReadonlyMap<string, StoreState>): ReturnType<Limiter["size"]> {

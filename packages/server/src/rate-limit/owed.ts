@@ -43,10 +43,7 @@ type StoreDebt = {
   keys: Map<string, KeyDebt>;
 };
 
-/**
- * A store without requests for this long is forgotten; the inflow of its buckets during the outage counts as
- * overflowed.
- */
+/** A store without requests for so long is forgotten, as if its buckets had been full during the outage. */
 const FORGOTTEN_AFTER_MS = 60_000;
 
 export function createOwed({ clock }: { clock: Clock }): Owed {
@@ -101,8 +98,7 @@ export function createOwed({ clock }: { clock: Clock }): Owed {
       return all;
     },
     putBack({ storeId, keyId, allowance, pool, awayMs }) {
-      // The draw may have arrived and only its answer was late, so it is not repeated: a floor must not be drawn from
-      // twice.
+      // The draw may have arrived before its late answer, and must not be drawn from a floor twice.
       owe(storeId, keyId, allowance, { floor: 0, pool }, clock.monotonicMs() - awayMs);
     },
     sweep() {

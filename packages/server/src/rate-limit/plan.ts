@@ -5,10 +5,7 @@
 type Reservation = { keyId: string; reserved: number };
 export type Plan = { floors: ReadonlyMap<string, number>; shared: number };
 
-/**
- * Administration of keys and limits has a small floor of its own above the store's limit, so that a store that has
- * reserved everything can still be administered.
- */
+/** Above the store's limit, so that a store that has reserved everything can still be administered. */
 export const ADMINISTRATION_FLOOR = 2;
 
 export function plan(rateLimit: number, reservations: readonly Reservation[]): Plan {

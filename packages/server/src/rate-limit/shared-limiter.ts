@@ -1,5 +1,4 @@
-import { readFileSync } from "node:fs";
-import { createScript } from "../counters/script.ts";
+import { scriptFrom } from "../counters/script.ts";
 import type { Valkey } from "../counters/valkey.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createLimiter, type Draw, type Left, type Limiter, type LimiterDecision } from "./limiter.ts";
@@ -23,12 +22,11 @@ type Deps = {
 export function createSharedLimiter({ valkey, clock, useLog }: Deps): Limiter {
   const alone = createLimiter({ clock, useLog });
   const owed = createOwed({ clock });
-  const script = createScript(readFileSync(new URL("limiter.lua", import.meta.url), "utf8"));
 
   const partOf = (draw: Draw): Draw => ({ ...draw, allowance: part(draw.allowance, valkey.instances()) });
 
   async function ask(draw: Draw, what: "t" | "a" | "l"): Promise<LimiterDecision | undefined> {
-    const answer = (await valkey.run(script, draw.storeId, itemOf(draw, draw.source ?? "", what))) as
+    const answer = (await valkey.run(scriptOf(), draw.storeId, itemOf(draw, draw.source ?? "", what))) as
       | ScriptAnswer
       | undefined;
     if (answer === undefined) return undefined;
@@ -57,7 +55,7 @@ export function createSharedLimiter({ valkey, clock, useLog }: Deps): Limiter {
   function handIn(): void {
     for (const debt of owed.takeAll()) {
       const item = itemOf(debt, owedOf(debt, valkey.instances()), "o");
-      void valkey.run(script, debt.storeId, item).then((answer) => {
+      void valkey.run(scriptOf(), debt.storeId, item).then((answer) => {
         if (answer === undefined) owed.putBack(debt);
       });
     }
@@ -90,6 +88,8 @@ export function createSharedLimiter({ valkey, clock, useLog }: Deps): Limiter {
     size: alone.size,
   };
 }
+
+const scriptOf = scriptFrom("", new URL("limiter.lua", import.meta.url));
 
 /** The answer of limiter.lua: the decision, then the levels of the buckets. */
 type ScriptDecision = [number, number, number, number, number, number, number, number];

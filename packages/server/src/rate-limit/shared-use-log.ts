@@ -49,8 +49,7 @@ export function createSharedUseLog({ valkey, clock, own }: Deps): UseLog {
 
   async function* readShared(storeId: string, sinceSecond: number): AsyncGenerator<Uses> {
     const ahead = aheadSeconds();
-    // One minute more: each instance rounds by itself, so another instance may be one second ahead, and in the next
-    // minute.
+    // One minute more: another instance rounds by itself, so it may be a second ahead, in the next minute.
     const lastSecond = Math.floor(clock.monotonicMs() / 1000) + ahead + 1;
     const lastMinute = Math.floor(lastSecond / 60);
     const firstMinute = Math.max(lastMinute - MINUTES, Math.floor((sinceSecond + ahead) / 60));
@@ -105,10 +104,7 @@ function toUses(keys: readonly string[], counts: readonly number[][], firstSecon
   return { keyIds, seconds, asked, refused };
 }
 
-/**
- * An item: the second, the number of keys, and each key with its requests and refusals. Five bytes per second: which
- * second, and both counts.
- */
+/** An item: second, number of keys, each key with requests and refusals. Five bytes per second and key. */
 const ADD = createScript(`
 local answers = {}
 local at = 3
@@ -139,9 +135,7 @@ while at <= #ARGV do
 end
 return answers`);
 
-/**
- * An item: the minute and the position. The answer: the next position and keys, each with its seconds and both counts.
- */
+/** An item: minute and position. The answer: the next position and keys, each with its seconds and both counts. */
 const READ = createScript(`
 local answers = {}
 for at = 3, #ARGV, 2 do

@@ -5,10 +5,7 @@
  */
 export type UseLog = {
   add(storeId: string, keyId: string, second: number, asked: number, refused?: number): void;
-  /**
-   * A store's use in pieces of a few thousand entries, so that a reader can let other work run in between. Entries
-   * older than `sinceSecond` may be included.
-   */
+  /** In pieces of a few thousand entries, so that a reader can pause. May include entries before `sinceSecond`. */
   read(storeId: string, sinceSecond?: number): Iterable<Uses> | AsyncIterable<Uses>;
   /** Shares the additions to this store, or to all, with other instances. */
   flush(storeId?: string): void | Promise<void>;

@@ -4,7 +4,7 @@ import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Keyring } from "../lib/keyring.ts";
-import type { Parameters } from "../lib/query-parameters.ts";
+import { type Parameters, sentAgain } from "../lib/query-parameters.ts";
 import { seal, unseal } from "../lib/seal.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import type { Realm } from "../realms/realm.ts";
@@ -43,8 +43,7 @@ export async function confirmSignOut(
   }
   const browser = knowBrowser(deps, request.cookie);
   const kept = JSON.stringify({ browserDigest: browser.digest, askedAt: deps.clock.now() });
-  const again = SENT_AGAIN.map((name) => [name, asked.asSent(name)]).filter(([, sent]) => sent !== undefined);
-  const query = again.map((pair) => pair.join("=")).join("&");
+  const query = sentAgain(asked, SENT_AGAIN);
   const urls = [deps.publicUrl, asked.get("post_logout_redirect_uri") ?? ""];
   const question = {
     action: `${issuerOf(deps, realm.store_id, realm.id)}/end-session${query && `?${query}`}`,

@@ -4,8 +4,9 @@ import {
   type ClientDeps,
   readCredentials,
 } from "../access/authenticate-client.ts";
-import type { Input, Output } from "../contract/operation.ts";
+import type { Output } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
+import type { RequestOf } from "../contract/request.ts";
 import type * as contract from "../contract/sign-on.ts";
 import { findCustomer } from "../customers/customer.ts";
 import { isWellFormed } from "../lib/secrets.ts";
@@ -15,19 +16,10 @@ import { getSettings } from "../realms/settings.ts";
 import { type RedeemDeps, redeem } from "../sign-on/redeem.ts";
 import { idTokenFor } from "./id-token.ts";
 
-type RealmTokenRequest = {
-  authorization: string | undefined;
-  body: Input<typeof contract.realmToken>["body"];
-  source: string;
-  userAgent: string | undefined;
-  requestId: string;
-};
-
 /** The realm's token endpoint: redeems a code for a customer token and an ID token. */
 export async function redeemForClient(
   deps: RedeemDeps & ClientDeps,
-  ids: { store: string; realm: string },
-  { authorization, source, userAgent, body, requestId }: RealmTokenRequest,
+  { ids, authorization, source, userAgent, body, requestId }: RequestOf<typeof contract.realmToken>,
 ): Promise<Output<typeof contract.realmToken>> {
   const realm = await getCustomerRealm(deps, ids.store, ids.realm);
   // Before the code is burnt: a stranger who is not a client must not be able to burn it.

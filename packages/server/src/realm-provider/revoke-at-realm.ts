@@ -1,6 +1,6 @@
 import { type ClientDeps, readCredentials } from "../access/authenticate-client.ts";
-import type { Input } from "../contract/operation.ts";
-import type * as contract from "../contract/realm-revocation.ts";
+import type { RequestOf } from "../contract/request.ts";
+import type * as contract from "../contract/sign-on.ts";
 import { deleteToken } from "../customers/tokens/revoke-tokens.ts";
 import { type VerifyDeps, verifyToken } from "../customers/tokens/verify-token.ts";
 import { byCustomer, byKey } from "../events/event.ts";
@@ -8,19 +8,10 @@ import { issuerOf } from "../realms/issuer.ts";
 import { getCustomerRealm } from "../realms/realm.ts";
 import { authenticateAtRealm } from "./redeem-for-client.ts";
 
-type RevocationRequest = {
-  authorization: string | undefined;
-  body: Input<typeof contract.revokeAtRealm>["body"];
-  requestId: string;
-};
-
-/**
- * RFC 7009: revokes a customer token that this realm has issued to this client. Any other text gets the same answer.
- */
+/** RFC 7009: revokes a customer token of this realm and this client. Any other text gets the same answer. */
 export async function revokeAtRealm(
   deps: ClientDeps & VerifyDeps,
-  ids: { store: string; realm: string },
-  { authorization, body, requestId }: RevocationRequest,
+  { ids, authorization, body, requestId }: RequestOf<typeof contract.revokeAtRealm>,
 ): Promise<Record<string, never>> {
   const realm = await getCustomerRealm(deps, ids.store, ids.realm);
   const { store_id: storeId } = realm;

@@ -51,10 +51,7 @@ export async function insertRealm(
   return realm;
 }
 
-/**
- * A realm for members gets the console as its redirect URI, unless the request names others. The unique index allows
- * one per store.
- */
+/** Members' redirect URI is the console, unless the request names others. The unique index allows one realm. */
 export async function createRealm(deps: Deps, by: By, data: RealmChange & { name: string }) {
   refuseBadAddresses(deps, data);
   const isForMembers = data.purpose === "members";
@@ -81,8 +78,7 @@ export async function updateRealm(
     const before = await findRealm(trx, by.storeId, realmId);
     if (!before) throw new Problem("realm_not_found");
     if (basedOn && !basedOn.includes(toIso(before.updated_at))) throw new Problem("realm_changed");
-    // Computed under the store's lock, so that two requests which each add a redirect URI at the same time both
-    // succeed.
+    // Computed under the store's lock: two requests that each add a redirect URI at the same time both succeed.
     const data = typeof wanted === "function" ? wanted(before) : wanted;
     refuseBadAddresses(deps, data);
     if (data.purpose !== undefined && data.purpose !== before.purpose)
@@ -105,10 +101,7 @@ export async function updateRealm(
   return realmAnswer(deps, updated);
 }
 
-/**
- * Takes the store's lock, as `createProfile` and `updateSettings` do, so the realm cannot come into use before the
- * delete commits.
- */
+/** `createProfile` and `updateSettings` take the store's lock, too: the realm cannot come into use meanwhile. */
 export async function deleteRealm(
   deps: Pick<Deps, "storage" | "clock">,
   by: By,

@@ -4,9 +4,7 @@ import { statement } from "../storage/statement.ts";
 import type { Database, Storage } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 
-/**
- * A realm is one way to sign in: its redirect URIs, its signing algorithm, its rule for two customers with one e-mail.
- */
+/** One way to sign in: its redirect URIs, its signing algorithm, its rule for two customers with one e-mail. */
 export type Realm = Omit<Tables["authentication_realms"], keyof ParsedRealm> & ParsedRealm;
 
 type ParsedRealm = {
@@ -22,10 +20,7 @@ export type RealmPurpose = "customers" | "members";
 
 export type DuplicateEmailPolicy = "allowed" | "api_only" | "disallowed";
 
-/**
- * Whether a customer's name and e-mail follow the identity provider at each sign-on, or are copied at the first sign-on
- * only.
- */
+/** Whether name and e-mail of a customer follow the provider at each sign-on, or are copied at the first only. */
 type ProfileUpdates = "always" | "first";
 
 /** The columns of a realm, for statements that join it. */

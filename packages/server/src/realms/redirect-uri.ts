@@ -28,19 +28,13 @@ export function faultOfRedirectUri(text: string): string | undefined {
   return undefined;
 }
 
-/**
- * For an address that Latchkey's pages link to or load from. The same rules; http is allowed only if the service itself
- * runs on localhost.
- */
+/** For addresses on Latchkey's pages. The same rules; http only if the service itself runs on localhost. */
 export function faultOfShownUrl({ publicUrl }: { publicUrl: string }, text: string): string | undefined {
   const fault = faultOfRedirectUri(text);
   if (fault !== undefined || text.startsWith("https:") || isLocalUrl(publicUrl)) return fault;
   return "it must begin with https://";
 }
 
-/**
- * A host name or an IP address. Preview deployments have underscores in their names, which browsers and resolvers
- * accept.
- */
+/** A host name or an IP address. Preview deployments have underscores in names, which browsers accept. */
 const isHost = (host: string): boolean =>
   host.startsWith("[") || host.split(".").every((label) => /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?$/.test(label));

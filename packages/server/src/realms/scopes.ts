@@ -8,10 +8,7 @@ export const SCOPES = ["openid", "email", "profile"] as const;
 export const grantedScope = (asked: readonly string[]): string =>
   SCOPES.filter((scope) => asked.includes(scope)).join(" ");
 
-/**
- * The scope for the identity provider. It always includes `email`, because every customer has an e-mail address (seed
- * 1.4).
- */
+/** The scope for the identity provider. Always with `email`: every customer has an address (seed 1.4). */
 export const idpScope = (granted: string): string =>
   scopesOf(granted).includes("profile") ? `${LEAST_SCOPE} profile` : LEAST_SCOPE;
 

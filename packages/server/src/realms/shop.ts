@@ -6,10 +6,7 @@ import { faultOfShownUrl } from "./redirect-uri.ts";
 /** The name of a new store's realm. It means nothing to shoppers, so pages do not show it. */
 export const FIRST_REALM_NAME = "Customers";
 
-/**
- * The data of the shop for Latchkey's pages. Checks the addresses again, because rows can be older than the rule. In
- * the realm for members the home URL is the console.
- */
+/** The shop on Latchkey's pages. Checks the addresses again, because rows can be older than the rule. */
 export function shopOf(deps: { publicUrl: string }, realm: Realm): Shop {
   const showable = (url: string | null) =>
     url !== null && faultOfShownUrl(deps, url) === undefined ? url : null;

@@ -40,9 +40,7 @@ export async function updateSettings(deps: Deps, by: By, { data }: Body) {
   return settingsAnswer(deps, await getSettings(deps, storeId));
 }
 
-/**
- * With the direct flow the storefront shows the settings' client id to the identity provider: it must be the profile's.
- */
+/** In the direct flow the storefront shows the settings' client id to the provider: it must be the profile's. */
 async function refuseDirectMismatch(
   trx: Trx,
   storeId: string,

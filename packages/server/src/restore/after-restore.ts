@@ -1,10 +1,7 @@
 import { type SqlBool, sql } from "kysely";
-import type { Clock } from "../lib/clock.ts";
 import { deleteAlong } from "../storage/delete-along.ts";
 import { laterThan } from "../storage/later-than.ts";
-import type { Storage } from "../storage/storage.ts";
-
-type Deps = { storage: Storage; clock: Clock };
+import type { Deps } from "./replaced.ts";
 
 /** Counts of what the restore has ended. Access tokens are not stored, so their number is unknown. */
 export type EndedRights = {

@@ -1,5 +1,4 @@
 import { deleteStore } from "../delete-store.ts";
-import type { Clock } from "../lib/clock.ts";
 import { isDamaged } from "../storage/failures.ts";
 import { hasTables } from "../storage/migrate.ts";
 import { endings } from "../storage/migrations/0007-endings.ts";
@@ -7,12 +6,10 @@ import type { Storage } from "../storage/storage.ts";
 import { carryCustomers } from "./customers.ts";
 import { carryErasures } from "./erasures.ts";
 import { carryApplicationKeys } from "./keys.ts";
-import { type CarriedChange, carryChanges, carryRemovals, findChanges } from "./members.ts";
+import { carryMembers } from "./members.ts";
 import { carryRealms } from "./realms.ts";
-import { describeReplaced, idsOf, listGone, listStoreIds, pagesOf, type Replaced } from "./replaced.ts";
+import { type Deps, describeReplaced, listStoreIds, type Replaced } from "./replaced.ts";
 import { carryWebhooks, disableWebhooks } from "./webhooks.ts";
-
-type Deps = { storage: Storage; clock: Clock };
 
 /** Counts of the changes that the restored database took over, because they were made after the backup. */
 const NOTHING = {
@@ -76,10 +73,7 @@ const PARTS: Record<string, CarryPart> = {
 };
 
 /** A deleted store leaves no row and no log, so a damaged database cannot prove that a store was deleted. */
-async function carryStores(
-  deps: Deps,
-  { storage, isSound, columnsOf }: Replaced,
-): Promise<{ stores: number }> {
+async function carryStores(deps: Deps, { storage, isSound, columnsOf }: Replaced) {
   let stores = 0;
   const canBeDeleting = columnsOf("stores").has("deleted_at");
   for (const id of await listStoreIds(deps.storage)) {
@@ -94,28 +88,6 @@ async function carryStores(
     stores++;
   }
   return { stores };
-}
-
-async function carryMembers(
-  deps: Deps,
-  replaced: Replaced,
-): Promise<{ removed_members: number; roles: number }> {
-  const { storage } = deps;
-  // Tables from before members exist in neither database.
-  if (replaced.columnsOf("members").size === 0) return { removed_members: 0, roles: 0 };
-  let members = 0;
-  // Removals first: a member who was invited again may be bound to the account of a removed one.
-  for await (const page of pagesOf(storage, "members"))
-    members += await carryRemovals(deps, idsOf(await listGone(replaced, "members", "member.deleted", page)));
-  const changes: CarriedChange[] = [];
-  for await (const page of pagesOf(storage, "members"))
-    changes.push(...(await findChanges(storage, replaced.storage, idsOf(page))));
-  for (const [storeId, ofStore] of Map.groupBy(changes, (change) => change.storeId))
-    await carryChanges(deps, storeId, ofStore);
-  return {
-    removed_members: members,
-    roles: changes.filter(({ columns }) => columns.role !== undefined).length,
-  };
 }
 
 /**

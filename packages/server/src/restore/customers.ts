@@ -1,47 +1,41 @@
 import { customerOf } from "../customers/customer.ts";
 import { customerEvent } from "../customers/events.ts";
-import { customerResource } from "../customers/resource.ts";
-import { thinOutTokens } from "../customers/tokens/thin-out-tokens.ts";
-import { changesOf } from "../events/changes.ts";
+import { thinOutTokens } from "../customers/tokens/revoke-tokens.ts";
 import { byOperator } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
-import type { Clock } from "../lib/clock.ts";
-import type { Storage, Trx } from "../storage/storage.ts";
+import type { Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import {
-  changeRow,
-  differences,
+  type Changed,
+  changeAndNote,
+  type Deps,
+  deleteRows,
+  freeAddresses,
   idsOf,
+  listDifferent,
   listGone,
   type Owned,
   pagesOf,
   type Replaced,
   readReplaced,
-  readRestored,
 } from "./replaced.ts";
-
-type Deps = { storage: Storage; clock: Clock };
-type CarriedCustomers = {
-  deleted_customers: number;
-  passwords: number;
-  addresses: number;
-  identities: number;
-};
 
 /**
  * Deleted customers are deleted again. The others get their password, e-mail, its verification and their identities
  * from the replaced database. Name and the rest are as in the backup.
  */
-export async function carryCustomers(deps: Deps, replaced: Replaced): Promise<CarriedCustomers> {
+export async function carryCustomers(deps: Deps, replaced: Replaced) {
   const { storage } = deps;
   const carried = { deleted_customers: 0, passwords: 0, addresses: 0, identities: 0 };
   for await (const page of pagesOf(storage, "customers"))
     carried.deleted_customers += await carryDeletions(deps, replaced, page);
-  // First removes all changed addresses, then sets the new ones: two customers may have swapped addresses, and the
-  // index is unique.
-  for await (const page of pagesOf(storage, "customers")) await freeAddresses(deps, replaced, page);
+  // Frees the addresses of all pages before it sets the first one.
+  for await (const page of pagesOf(storage, "customers"))
+    await freeAddresses(storage.db, "customers", await findChanges(deps, replaced, page));
   for await (const page of pagesOf(storage, "customers")) {
-    for (const { columns } of await carryChanges(deps, replaced, page)) {
+    for (const change of await findChanges(deps, replaced, page)) {
+      const { columns } = change;
+      await storage.transact((trx) => carryChange(trx, deps, change));
       if (columns.password_hash !== undefined) carried.passwords++;
       if (columns.email_key !== undefined || columns.email_verified !== undefined) carried.addresses++;
     }
@@ -51,67 +45,25 @@ export async function carryCustomers(deps: Deps, replaced: Replaced): Promise<Ca
 }
 
 async function carryDeletions(deps: Deps, replaced: Replaced, page: readonly Owned[]): Promise<number> {
-  const gone = await listGone(replaced, "customers", "customer.deleted", page);
+  const gone = await listGone(replaced, "customers", page);
   for (const { id, store_id } of gone) await thinOutTokens(deps, { storeId: store_id, customerId: id });
-  if (gone.length === 0) return 0;
-  await deps.storage.transact(async (trx) => {
-    await trx.deleteFrom("customers").where("id", "in", idsOf(gone)).execute();
-    for (const { id, store_id } of gone)
-      await noteEvents(trx, deps, byOperator(store_id), [
-        { type: "customer.deleted", subject: id, resource: { type: "customer", id } },
-      ]);
-  });
+  if (gone.length > 0) await deps.storage.transact((trx) => deleteRows(trx, deps, "customers", gone));
   return gone.length;
 }
 
 const DECIDED = ["email", "email_key", "email_verified", "password_hash"] as const;
 type DecidedCustomer = Pick<Tables["customers"], (typeof DECIDED)[number]>;
-type CustomerColumns = Owned & { columns: Partial<DecidedCustomer> };
 
-async function findChanges(
-  { storage }: Deps,
-  replaced: Replaced,
-  page: readonly Owned[],
-): Promise<CustomerColumns[]> {
-  const now = await readReplaced(replaced, "customers", DECIDED, idsOf(page));
-  const rows = await readRestored(storage, "customers", DECIDED, idsOf(page));
-  return rows.flatMap((was) => {
-    // A customer without a password at the time of the backup gets none.
-    const decided = was.password_hash === null ? DECIDED.slice(0, 3) : DECIDED;
-    const columns = differences<DecidedCustomer>(was, now.get(was.id), decided);
-    return columns ? [{ id: was.id, store_id: was.store_id, columns }] : [];
-  });
-}
+/** A customer without a password at the time of the backup gets none. */
+const decidedOf = (was: DecidedCustomer) => (was.password_hash === null ? DECIDED.slice(0, 3) : DECIDED);
 
-async function freeAddresses(deps: Deps, replaced: Replaced, page: readonly Owned[]): Promise<void> {
-  const moved = (await findChanges(deps, replaced, page)).filter(({ columns }) => columns.email_key);
-  if (moved.length === 0) return;
-  await deps.storage.db
-    .updateTable("customers")
-    .set(({ ref }) => ({ email_key: ref("id") }))
-    .where("id", "in", idsOf(moved))
-    .execute();
-}
+const findChanges = (deps: Deps, replaced: Replaced, page: readonly Owned[]) =>
+  listDifferent(deps, replaced, "customers", DECIDED, page, decidedOf);
 
-async function carryChanges(
-  deps: Deps,
-  replaced: Replaced,
-  page: readonly Owned[],
-): Promise<CustomerColumns[]> {
-  const changes = await findChanges(deps, replaced, page);
-  for (const change of changes) await deps.storage.transact((trx) => carryChange(trx, deps, change));
-  return changes;
-}
-
-async function carryChange(trx: Trx, deps: Deps, { id, store_id, columns }: CustomerColumns): Promise<void> {
-  const { before, after } = await changeRow(trx, deps, "customers", { id, store_id }, columns);
-  const [was, is] = [customerOf(before), customerOf(after)];
-  const secrets = columns.password_hash === undefined ? [] : ["password"];
-  const changes = changesOf(customerResource(was), customerResource(is), secrets);
-  if (changes)
-    await noteEvents(trx, deps, byOperator(store_id), [
-      { ...customerEvent("customer.updated", is), changes },
-    ]);
+function carryChange(trx: Trx, deps: Deps, change: Changed<DecidedCustomer>): Promise<void> {
+  const eventOf = (row: Tables["customers"]) => customerEvent("customer.updated", customerOf(row));
+  const secrets = change.columns.password_hash === undefined ? [] : ["password"];
+  return changeAndNote(trx, deps, "customers", change, eventOf, secrets);
 }
 
 /**

@@ -5,16 +5,20 @@ import {
   NO_PERSON,
 } from "../customers/erasing/erase-sign-on-records.ts";
 import { listDigests } from "../customers/erasing/erased-digests.ts";
-import { thinOutTokens } from "../customers/tokens/thin-out-tokens.ts";
+import { thinOutTokens } from "../customers/tokens/revoke-tokens.ts";
 import { beginErasure, type Erasure, eraseSome, isInLog } from "../events/erase.ts";
 import { byOperator } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
-import type { Clock } from "../lib/clock.ts";
 import { atMost } from "../storage/at-most.ts";
-import type { Storage } from "../storage/storage.ts";
-import { idsOf, listStoreIds, pagesOf, type Replaced, readReplaced, readRestored } from "./replaced.ts";
-
-type Deps = { storage: Storage; clock: Clock };
+import {
+  type Deps,
+  idsOf,
+  listStoreIds,
+  pagesOf,
+  type Replaced,
+  readReplaced,
+  readRestored,
+} from "./replaced.ts";
 
 const KINDS = [
   { table: "customers", type: "customer", erased: "customer.erased", deleted: "customer.deleted" },

@@ -3,40 +3,38 @@ import { noteKey } from "../application-keys/events.ts";
 import { applicationKeyResource } from "../application-keys/resource.ts";
 import { changesOf } from "../events/changes.ts";
 import { byOperator } from "../events/event.ts";
-import { noteEvents } from "../events/note.ts";
-import type { Clock } from "../lib/clock.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
+import type { Tables } from "../storage/tables.ts";
 import {
-  differences,
+  type Changed,
+  carryDifferences,
+  type Deps,
+  deleteRows,
   idsOf,
   listGone,
-  type Owned,
   pagesOf,
   type Replaced,
   readReplaced,
 } from "./replaced.ts";
 
-type Deps = { storage: Storage; clock: Clock };
-type CarriedKeys = { deleted_keys: number; rotated_keys: number; roles: number };
-
 /**
  * Deleted keys are deleted again. The other keys get their secrets, also new ones, and their roles from the replaced
  * database.
  */
-export async function carryApplicationKeys(deps: Deps, replaced: Replaced): Promise<CarriedKeys> {
+export async function carryApplicationKeys(deps: Deps, replaced: Replaced) {
   const carried = { deleted_keys: 0, rotated_keys: 0, roles: 0 };
   for await (const page of pagesOf(deps.storage, "application_keys")) {
-    const gone = await listGone(replaced, "application_keys", "application_key.deleted", page);
-    const there = new Set((await readReplaced(replaced, "application_keys", [], idsOf(page))).keys());
-    const kept = idsOf(page).filter((id) => there.has(id));
+    const gone = await listGone(replaced, "application_keys", page);
+    const there = await readReplaced(replaced, "application_keys", [], idsOf(page));
+    const kept = page.filter(({ id }) => there.has(id));
     const rotated = await deps.storage.transact(async (trx) => {
-      if (gone.length > 0) await deleteKeys(trx, deps, gone);
-      return kept.length > 0 ? carrySecrets(trx, deps, replaced.storage, kept) : 0;
+      await deleteRows(trx, deps, "application_keys", gone);
+      return kept.length > 0 ? carrySecrets(trx, deps, replaced.storage, idsOf(kept)) : 0;
     });
     carried.deleted_keys += gone.length;
     carried.rotated_keys += rotated;
-    carried.roles += await carryRights(deps, replaced, kept);
+    carried.roles += await carryDifferences(deps, replaced, "application_keys", RIGHTS, kept, changeRights);
   }
   return carried;
 }
@@ -84,47 +82,24 @@ async function carrySecrets(trx: Trx, deps: Deps, replaced: Storage, keys: strin
   return rotated.length;
 }
 
-async function deleteKeys(trx: Trx, deps: Deps, gone: readonly Owned[]): Promise<void> {
-  await trx.deleteFrom("application_keys").where("id", "in", idsOf(gone)).execute();
-  for (const { id, store_id } of gone)
-    await noteEvents(trx, deps, byOperator(store_id), [
-      { type: "application_key.deleted", subject: id, resource: { type: "application_key", id } },
-    ]);
-}
-
 /** The role of a key, and whether its sign-ons need PKCE. */
 const RIGHTS = ["role", "openid_client"] as const;
 
-async function carryRights(deps: Deps, replaced: Replaced, ids: readonly string[]): Promise<number> {
-  const { storage, clock } = deps;
-  const columns = RIGHTS.filter((column) => replaced.columnsOf("application_keys").has(column));
-  if (ids.length === 0 || columns.length === 0) return 0;
-  const rightsOf = ({ db }: Storage) =>
-    db
-      .selectFrom("application_keys")
-      .select(["id", "store_id", ...columns])
-      .where("id", "in", ids)
-      .execute();
-  const rightsThere = new Map((await rightsOf(replaced.storage)).map((row) => [row.id, row]));
-  let carried = 0;
-  for (const row of await rightsOf(storage)) {
-    const { id, store_id } = row;
-    const changed = differences(row, rightsThere.get(id), columns);
-    if (!changed) continue;
-    carried++;
-    await storage.transact(async (trx) => {
-      const read = () => getApplicationKey({ storage: { db: trx }, clock }, store_id, id);
-      const before = await read();
-      await trx
-        .updateTable("application_keys")
-        .set({ ...changed, updated_at: laterThan("updated_at", clock.now()) })
-        .where("store_id", "=", store_id)
-        .where("id", "=", id)
-        .execute();
-      const after = await read();
-      const changes = changesOf(applicationKeyResource(before), applicationKeyResource(after));
-      await noteKey(trx, deps, byOperator(store_id), "application_key.updated", after, changes);
-    });
-  }
-  return carried;
+async function changeRights(
+  trx: Trx,
+  deps: Deps,
+  { id, store_id, columns }: Changed<Pick<Tables["application_keys"], (typeof RIGHTS)[number]>>,
+): Promise<void> {
+  const { clock } = deps;
+  const read = () => getApplicationKey({ storage: { db: trx }, clock }, store_id, id);
+  const before = await read();
+  await trx
+    .updateTable("application_keys")
+    .set({ ...columns, updated_at: laterThan("updated_at", clock.now()) })
+    .where("store_id", "=", store_id)
+    .where("id", "=", id)
+    .execute();
+  const after = await read();
+  const changes = changesOf(applicationKeyResource(before), applicationKeyResource(after));
+  await noteKey(trx, deps, byOperator(store_id), "application_key.updated", after, changes);
 }

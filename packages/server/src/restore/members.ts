@@ -1,52 +1,64 @@
 import { changesOf } from "../events/changes.ts";
 import { byOperator } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
-import type { Clock } from "../lib/clock.ts";
-import { findMember, memberOf } from "../members/member.ts";
+import { memberEvent } from "../members/events.ts";
+import { memberOf } from "../members/member.ts";
 import { memberResource } from "../members/resource.ts";
-import { laterThan } from "../storage/later-than.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
+import {
+  type Changed,
+  changeRow,
+  type Deps,
+  deleteRows,
+  freeAddresses,
+  idsOf,
+  listGone,
+  pagesOf,
+  type Replaced,
+} from "./replaced.ts";
 
-/** Takes over members from the replaced database. */
-
-type Deps = { storage: Storage; clock: Clock };
-
-/** Removes members that the replaced database does not have. */
-export async function carryRemovals(deps: Deps, gone: readonly string[]): Promise<number> {
-  if (gone.length === 0) return 0;
-  await deps.storage.transact(async (trx) => {
-    const deleted = await trx
-      .deleteFrom("members")
-      .where("id", "in", gone)
-      .returning(["id", "store_id"])
-      .execute();
-    for (const { id, store_id } of deleted)
-      await noteEvents(trx, deps, byOperator(store_id), [
-        { type: "member.deleted", subject: id, resource: { type: "member", id } },
-      ]);
-  });
-  return gone.length;
+/** Removes members that the replaced database does not have, and takes over roles, addresses and bound identities. */
+export async function carryMembers(deps: Deps, replaced: Replaced) {
+  const { storage } = deps;
+  const carried = { removed_members: 0, roles: 0 };
+  // Tables from before members exist in neither database.
+  if (replaced.columnsOf("members").size === 0) return carried;
+  // Removals first: a member who was invited again may be bound to the account of a removed one.
+  for await (const page of pagesOf(storage, "members")) {
+    const gone = await listGone(replaced, "members", page);
+    if (gone.length > 0) await storage.transact((trx) => deleteRows(trx, deps, "members", gone));
+    carried.removed_members += gone.length;
+  }
+  const changes: Changed<DecidedMember>[] = [];
+  for await (const page of pagesOf(storage, "members"))
+    changes.push(...(await findChanges(storage, replaced.storage, idsOf(page))));
+  // All members of a store in one transaction, because two may have swapped addresses.
+  for (const ofStore of Map.groupBy(changes, ({ store_id }) => store_id).values())
+    await storage.transact(async (trx) => {
+      await freeAddresses(trx, "members", ofStore);
+      for (const change of ofStore) await carryChange(trx, deps, change);
+    });
+  carried.roles = changes.filter(({ columns }) => columns.role !== undefined).length;
+  return carried;
 }
 
 const DECIDED = ["id", "store_id", "role", "email", "email_key", "profile_id", "issuer", "subject"] as const;
-
 type DecidedMember = Pick<Tables["members"], (typeof DECIDED)[number]>;
-export type CarriedChange = { id: string; storeId: string; columns: Partial<DecidedMember> };
 
-/** Sets the columns of these members that differ in the replaced database. */
-export async function findChanges(
+async function findChanges(
   restored: Storage,
   replaced: Storage,
   ids: string[],
-): Promise<CarriedChange[]> {
+): Promise<Changed<DecidedMember>[]> {
   const membersOf = (db: Database): Promise<DecidedMember[]> =>
     db.selectFrom("members").select(DECIDED).where("id", "in", ids).execute();
   const now = new Map((await membersOf(replaced.db)).map((member) => [member.id, member]));
   return (await membersOf(restored.db)).flatMap((was) => {
     const is = now.get(was.id);
     const columns = is && columnsOf(was, is);
-    return columns && Object.keys(columns).length > 0 ? [{ id: was.id, storeId: was.store_id, columns }] : [];
+    const { id, store_id } = was;
+    return columns && Object.keys(columns).length > 0 ? [{ id, store_id, columns }] : [];
   });
 }
 
@@ -60,42 +72,14 @@ const columnsOf = (was: DecidedMember, is: DecidedMember): Partial<DecidedMember
   ...(was.email !== is.email && { email: is.email, email_key: is.email_key }),
 });
 
-/** All members of a store in one statement, because two may have swapped addresses, and the index is unique. */
-export function carryChanges(deps: Deps, storeId: string, changes: readonly CarriedChange[]): Promise<void> {
-  return deps.storage.transact(async (trx) => {
-    for (const { id, columns } of changes)
-      if (columns.email_key !== undefined)
-        await trx
-          .updateTable("members")
-          .set({ email_key: id })
-          .where("store_id", "=", storeId)
-          .where("id", "=", id)
-          .execute();
-    for (const change of changes) await carryChange(trx, deps, change);
-  });
-}
-
-async function carryChange(
-  trx: Trx,
-  deps: Pick<Deps, "clock">,
-  { id, storeId, columns }: CarriedChange,
-): Promise<void> {
-  const was = await findMember(trx, storeId, id);
-  const row = await trx
-    .updateTable("members")
-    .set({ ...columns, updated_at: laterThan("updated_at", deps.clock.now()) })
-    .where("store_id", "=", storeId)
-    .where("id", "=", id)
-    .returningAll()
-    .executeTakeFirst();
-  if (!was || !row) return;
-  const is = memberOf(row);
-  const resource = memberResource(is);
+async function carryChange(trx: Trx, deps: Deps, change: Changed<DecidedMember>): Promise<void> {
+  const rows = await changeRow(trx, deps, "members", change);
+  const [was, is] = [memberOf(rows.before), memberOf(rows.after)];
   const changes = {
-    ...changesOf(memberResource(was), resource),
+    ...changesOf(memberResource(was), memberResource(is)),
     ...(was.status !== is.status && { status: { before: was.status, after: is.status } }),
   };
-  await noteEvents(trx, deps, byOperator(storeId), [
-    { type: "member.updated", subject: id, personId: id, resource, changes },
+  await noteEvents(trx, deps, byOperator(change.store_id), [
+    { ...memberEvent("member.updated", is), changes },
   ]);
 }

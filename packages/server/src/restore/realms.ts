@@ -1,28 +1,24 @@
 import { Problem } from "../contract/problem.ts";
-import { changesOf } from "../events/changes.ts";
 import { byOperator } from "../events/event.ts";
-import { noteEvents } from "../events/note.ts";
-import type { Clock } from "../lib/clock.ts";
 import { removeProfile } from "../profiles/administer.ts";
-import { profileEvent, shown } from "../profiles/events.ts";
+import { profileEvent } from "../profiles/events.ts";
 import { profileOf } from "../profiles/profile.ts";
 import { deleteRealm } from "../realms/administer.ts";
 import { realmOf } from "../realms/realm.ts";
 import { realmResource } from "../realms/resource.ts";
-import type { Storage, Trx } from "../storage/storage.ts";
+import type { Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import {
-  changeRow,
-  listDifferent,
+  type Changed,
+  carryDifferences,
+  changeAndNote,
+  type Deps,
   listGone,
   listStoreIds,
   type Owned,
   pagesOf,
   type Replaced,
 } from "./replaced.ts";
-
-type Deps = { storage: Storage; clock: Clock };
-type CarriedCounts = { profiles: number; realms: number };
 
 /** The columns that decide which provider a profile trusts. Its name is as in the backup. */
 const TRUST = [
@@ -47,20 +43,28 @@ const TRUST = [
 const RULES = ["redirect_uris", "duplicate_email_policy", "profile_updates"] as const;
 
 /** Profiles before realms: a realm with a profile, or in the settings, cannot be deleted. */
-export async function carryRealms(deps: Deps, replaced: Replaced): Promise<CarriedCounts> {
+export async function carryRealms(deps: Deps, replaced: Replaced) {
   const { storage } = deps;
   const counts = { profiles: 0, realms: 0 };
   for await (const page of pagesOf(storage, "oidc_profiles")) {
-    const gone = await listGone(replaced, "oidc_profiles", "oidc_profile.deleted", page);
-    for (const { id, store_id } of gone)
-      await storage.transact((trx) => deleteProfile(trx, deps, { id, store_id }));
-    counts.profiles += gone.length + (await carryTrust(deps, replaced, page));
+    const gone = await listGone(replaced, "oidc_profiles", page);
+    for (const profile of gone) await storage.transact((trx) => deleteProfile(trx, deps, profile));
+    counts.profiles += gone.length;
+    counts.profiles += await carryDifferences(deps, replaced, "oidc_profiles", TRUST, page, changeProfile);
   }
   await carrySettings(deps, replaced);
   for await (const page of pagesOf(storage, "authentication_realms")) {
-    const gone = await listGone(replaced, "authentication_realms", "authentication_realm.deleted", page);
+    const gone = await listGone(replaced, "authentication_realms", page);
     for (const realm of gone) await removeRealm(deps, realm);
-    counts.realms += gone.length + (await carryRules(deps, replaced, page));
+    counts.realms += gone.length;
+    counts.realms += await carryDifferences(
+      deps,
+      replaced,
+      "authentication_realms",
+      RULES,
+      page,
+      changeRealm,
+    );
   }
   return counts;
 }
@@ -71,7 +75,8 @@ async function removeRealm(deps: Deps, { id, store_id }: Owned): Promise<void> {
     await deleteRealm(deps, byOperator(store_id), id);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    await deps.storage.transact((trx) => changeRealm(trx, deps, { id, store_id }, { redirect_uris: "[]" }));
+    const columns = { redirect_uris: "[]" };
+    await deps.storage.transact((trx) => changeRealm(trx, deps, { id, store_id, columns }));
   }
 }
 
@@ -79,38 +84,25 @@ async function removeRealm(deps: Deps, { id, store_id }: Owned): Promise<void> {
 const calls = { healthOf: () => undefined };
 
 async function deleteProfile(trx: Trx, deps: Deps, { id, store_id }: Owned): Promise<void> {
-  const row = await profileRow(trx, { id, store_id }).executeTakeFirst();
+  const row = await trx
+    .selectFrom("oidc_profiles")
+    .selectAll()
+    .where("store_id", "=", store_id)
+    .where("id", "=", id)
+    .executeTakeFirst();
   if (row) await removeProfile(trx, deps, byOperator(store_id), profileOf(row));
 }
 
-const profileRow = (trx: Trx, { id, store_id }: Owned) =>
-  trx.selectFrom("oidc_profiles").selectAll().where("store_id", "=", store_id).where("id", "=", id);
-
-async function carryTrust(deps: Deps, replaced: Replaced, page: readonly Owned[]): Promise<number> {
-  const changed = await listDifferent(deps.storage, replaced, "oidc_profiles", TRUST, page);
-  for (const profile of changed)
-    await deps.storage.transact((trx) => changeProfile(trx, deps, profile, profile.columns));
-  return changed.length;
-}
-
-async function changeProfile(
-  trx: Trx,
-  deps: Deps,
-  profile: Owned,
-  columns: Partial<Tables["oidc_profiles"]>,
-): Promise<void> {
-  const rows = await changeRow(trx, deps, "oidc_profiles", profile, columns);
-  const [before, after] = [profileOf(rows.before), profileOf(rows.after)];
+function changeProfile(trx: Trx, deps: Deps, profile: Changed<Tables["oidc_profiles"]>): Promise<void> {
+  const { columns } = profile;
   const secrets = [
     ...("sealed_client_secret" in columns ? ["client_secret"] : []),
     ...("sealed_client_secret_next" in columns ? ["client_secret_next"] : []),
   ];
   const seen = { calls, clock: deps.clock };
-  const changes = changesOf(shown(seen, before), shown(seen, after), secrets);
-  if (changes)
-    await noteEvents(trx, deps, byOperator(profile.store_id), [
-      { ...profileEvent(seen, "oidc_profile.updated", after), changes },
-    ]);
+  const eventOf = (row: Tables["oidc_profiles"]) =>
+    profileEvent(seen, "oidc_profile.updated", profileOf(row));
+  return changeAndNote(trx, deps, "oidc_profiles", profile, eventOf, secrets);
 }
 
 /** The realm that customers sign in to, if the backup has it. */
@@ -144,24 +136,9 @@ async function carrySettings(
   }
 }
 
-async function carryRules(deps: Deps, replaced: Replaced, page: readonly Owned[]): Promise<number> {
-  const changed = await listDifferent(deps.storage, replaced, "authentication_realms", RULES, page);
-  for (const realm of changed)
-    await deps.storage.transact((trx) => changeRealm(trx, deps, realm, realm.columns));
-  return changed.length;
-}
-
-async function changeRealm(
-  trx: Trx,
-  deps: Deps,
-  realm: Owned,
-  columns: Partial<Tables["authentication_realms"]>,
-): Promise<void> {
-  const { before, after } = await changeRow(trx, deps, "authentication_realms", realm, columns);
-  const resource = realmResource(realmOf(after));
-  const changes = changesOf(realmResource(realmOf(before)), resource);
-  if (changes)
-    await noteEvents(trx, deps, byOperator(realm.store_id), [
-      { type: "authentication_realm.updated", subject: realm.id, resource, changes },
-    ]);
-}
+const changeRealm = (trx: Trx, deps: Deps, realm: Changed<Tables["authentication_realms"]>): Promise<void> =>
+  changeAndNote(trx, deps, "authentication_realms", realm, (row) => ({
+    type: "authentication_realm.updated",
+    subject: realm.id,
+    resource: realmResource(realmOf(row)),
+  }));

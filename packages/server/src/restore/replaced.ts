@@ -1,10 +1,14 @@
-import type { EventType } from "../events/event.ts";
+import { changesOf } from "../events/changes.ts";
+import { byOperator } from "../events/event.ts";
+import { type EventDraft, noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import { atMost } from "../storage/at-most.ts";
 import { isSound } from "../storage/engine.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
+
+export type Deps = { storage: Storage; clock: Clock };
 
 /**
  * The database that a restore replaces. Another release may have written it, so only columns that it has are read. It
@@ -29,18 +33,20 @@ export async function describeReplaced(storage: Storage): Promise<Replaced> {
   };
 }
 
-/** Tables whose rows have an `id`. */
-type Carried =
-  | "application_keys"
-  | "authentication_realms"
-  | "customer_identities"
-  | "customers"
-  | "integrations"
-  | "members"
-  | "oidc_profiles"
-  | "sign_ons";
+/** The event of each deletion. */
+const DELETIONS = {
+  application_keys: "application_key.deleted",
+  authentication_realms: "authentication_realm.deleted",
+  customers: "customer.deleted",
+  integrations: "integration.deleted",
+  members: "member.deleted",
+  oidc_profiles: "oidc_profile.deleted",
+} as const;
 
+/** Tables whose rows have an `id`. */
+type Carried = keyof typeof DELETIONS | "customer_identities" | "sign_ons";
 export type Owned = { id: string; store_id: string };
+export type Changed<R> = Owned & { columns: Partial<R> };
 
 const PAGE = 200;
 
@@ -76,7 +82,7 @@ export async function readReplaced<T extends Carried, C extends keyof Tables[T] 
   ids: readonly string[],
 ): Promise<Map<string, Partial<Pick<Tables[T], C>>>> {
   const there = columnsOf(table);
-  if (there.size === 0 || ids.length === 0) return new Map();
+  if (there.size === 0) return new Map();
   const rows = await readSome(
     storage.db,
     table,
@@ -96,43 +102,65 @@ export async function readRestored<T extends Carried, C extends keyof Tables[T] 
   return (await readSome(db, table, columns, ids)) as (Owned & Pick<Tables[T], C>)[];
 }
 
-const readSome = (
+async function readSome(
   db: Database,
   table: Carried,
   columns: readonly string[],
   ids: readonly string[],
-): Promise<Owned[]> =>
-  db
+): Promise<Owned[]> {
+  if (ids.length === 0) return [];
+  return db
     .selectFrom(table as "customers")
     .select(["id", "store_id", ...columns.map((column) => db.dynamic.ref<"id">(column))])
     .where("id", "in", ids)
     .orderBy("id")
     .execute() as Promise<Owned[]>;
+}
 
-/** The rows of a page of which some of these columns differ in the replaced database, each with the values there. */
+/**
+ * The rows of a page of which some columns differ in the replaced database, each with the values there. `decidedOf`
+ * leaves out columns of a single row.
+ */
 export async function listDifferent<T extends Carried, C extends keyof Tables[T] & string>(
-  restored: Storage,
+  { storage }: Pick<Deps, "storage">,
   replaced: Replaced,
   table: T,
   columns: readonly C[],
   page: readonly Owned[],
-): Promise<(Owned & { columns: Partial<Pick<Tables[T], C>> })[]> {
+  decidedOf: (was: Pick<Tables[T], C>) => readonly C[] = () => columns,
+): Promise<Changed<Pick<Tables[T], C>>[]> {
   const now = await readReplaced(replaced, table, columns, idsOf(page));
-  const rows = await readRestored(restored, table, columns, idsOf(page));
+  const rows = await readRestored(storage, table, columns, idsOf(page));
   return rows.flatMap((was) => {
     const { id, store_id } = was;
-    const different = differences<Pick<Tables[T], C>>(was, now.get(id), columns);
-    return different ? [{ id, store_id, columns: different }] : [];
+    const is = now.get(id);
+    const changed: Partial<Pick<Tables[T], C>> = {};
+    for (const column of decidedOf(was))
+      if (is && is[column] !== undefined && is[column] !== was[column]) changed[column] = is[column];
+    return Object.keys(changed).length > 0 ? [{ id, store_id, columns: changed }] : [];
   });
+}
+
+/** Changes each row of a page that differs in the replaced database. Returns the number of these rows. */
+export async function carryDifferences<T extends Carried, C extends keyof Tables[T] & string>(
+  deps: Deps,
+  replaced: Replaced,
+  table: T,
+  columns: readonly C[],
+  page: readonly Owned[],
+  change: (trx: Trx, deps: Deps, row: Changed<Pick<Tables[T], C>>) => Promise<void>,
+): Promise<number> {
+  const rows = await listDifferent(deps, replaced, table, columns, page);
+  for (const row of rows) await deps.storage.transact((trx) => change(trx, deps, row));
+  return rows.length;
 }
 
 /** Sets columns of a row, and returns the row before and after. */
 export async function changeRow<T extends Carried>(
   trx: Trx,
-  { clock }: { clock: Clock },
+  { clock }: Pick<Deps, "clock">,
   table: T,
-  { id, store_id }: Owned,
-  columns: Partial<Tables[T]>,
+  { id, store_id, columns }: Changed<Tables[T]>,
 ): Promise<{ before: Tables[T]; after: Tables[T] }> {
   const name = table as "customers";
   const before = await trx
@@ -151,46 +179,75 @@ export async function changeRow<T extends Carried>(
   return { before, after } as unknown as { before: Tables[T]; after: Tables[T] };
 }
 
-/** The columns of a row that differ in the replaced database, with their values there. */
-export function differences<R extends object>(
-  was: R,
-  is: Partial<R> | undefined,
-  columns: readonly (keyof R)[],
-) {
-  const changed: Partial<R> = {};
-  for (const column of columns)
-    if (is && is[column] !== undefined && is[column] !== was[column]) changed[column] = is[column];
-  return Object.keys(changed).length > 0 ? changed : undefined;
+/** Sets columns of a row, and notes the event with the members of the resource that have changed, if any. */
+export async function changeAndNote<T extends Carried>(
+  trx: Trx,
+  deps: Pick<Deps, "clock">,
+  table: T,
+  row: Changed<Tables[T]>,
+  eventOf: (row: Tables[T]) => EventDraft,
+  secrets: readonly string[] = [],
+): Promise<void> {
+  const { before, after } = await changeRow(trx, deps, table, row);
+  const event = eventOf(after);
+  const changes = changesOf({ ...eventOf(before).resource }, { ...event.resource }, secrets);
+  if (changes) await noteEvents(trx, deps, byOperator(row.store_id), [{ ...event, changes }]);
+}
+
+/** Deletes rows, and notes an event for each. */
+export async function deleteRows(
+  trx: Trx,
+  deps: Pick<Deps, "clock">,
+  table: "application_keys" | "customers" | "members",
+  rows: readonly Owned[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  await trx.deleteFrom(table).where("id", "in", idsOf(rows)).execute();
+  const event = DELETIONS[table];
+  const type = event.replace(".deleted", "");
+  for (const { id, store_id } of rows)
+    await noteEvents(trx, deps, byOperator(store_id), [{ type: event, subject: id, resource: { type, id } }]);
+}
+
+/**
+ * Replaces each address that will change with the id of its row: two rows may have swapped addresses, and the index is
+ * unique.
+ */
+export async function freeAddresses(
+  db: Database,
+  table: "customers" | "members",
+  rows: readonly Changed<{ email_key: string }>[],
+): Promise<void> {
+  const moved = rows.filter(({ columns }) => columns.email_key !== undefined);
+  if (moved.length === 0) return;
+  await db
+    .updateTable(table)
+    .set(({ ref }) => ({ email_key: ref("id") }))
+    .where("id", "in", idsOf(moved))
+    .execute();
 }
 
 /** Which of these rows the replaced database has deleted. */
 export async function listGone(
   replaced: Replaced,
-  table: Carried,
-  deletion: EventType,
+  table: keyof typeof DELETIONS,
   rows: readonly Owned[],
 ): Promise<Owned[]> {
   if (replaced.columnsOf(table).size === 0) return [];
   const there = await readReplaced(replaced, table, [], idsOf(rows));
   const gone = rows.filter(({ id }) => !there.has(id));
-  if (replaced.isSound || gone.length === 0) return gone;
-  const said: Owned[] = [];
-  for (const row of gone) if (await isSaid(replaced, deletion, row)) said.push(row);
-  return said;
-}
-
-async function isSaid(
-  { storage: { db } }: Replaced,
-  deletion: EventType,
-  { id, store_id }: Owned,
-): Promise<boolean> {
-  const event = await db
-    .selectFrom("events")
-    .select("sequence")
-    .where("store_id", "=", store_id)
-    .where("subject", "=", id)
-    .where("type", "=", deletion)
-    .limit(atMost(1))
-    .executeTakeFirst();
-  return event !== undefined;
+  if (replaced.isSound) return gone;
+  const logged: Owned[] = [];
+  for (const { id, store_id } of gone) {
+    const event = await replaced.storage.db
+      .selectFrom("events")
+      .select("sequence")
+      .where("store_id", "=", store_id)
+      .where("subject", "=", id)
+      .where("type", "=", DELETIONS[table])
+      .limit(atMost(1))
+      .executeTakeFirst();
+    if (event) logged.push({ id, store_id });
+  }
+  return logged;
 }

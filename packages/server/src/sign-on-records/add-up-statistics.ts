@@ -7,7 +7,7 @@ import { forChange } from "../storage/engine.ts";
 import { tryHold } from "../storage/hold.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import { createTallies } from "./figures.ts";
-import { createSums, KEYS_OF_SUMS } from "./sums.ts";
+import { createSums } from "./sums.ts";
 import { hasTallies, insertTallies, takeTallies } from "./tallies.ts";
 
 /**
@@ -56,10 +56,10 @@ export async function addUpTallies(deps: Deps): Promise<boolean> {
 async function addUpSome(trx: Trx, { clock }: Pick<Deps, "clock">, limit: number): Promise<number> {
   if (!(await tryHold(trx, HELD, PAUSED_MS))) return 0;
   const taken = await takeTallies(trx, limit);
-  const living = await findLivingStores(trx, [...new Set(taken.map(({ storeId }) => storeId))]);
+  const living = await findLivingStores(trx, [...new Set(taken.map(({ store_id }) => store_id))]);
   const sums = createSums("sign_on_statistics");
   const parts = createSums("sign_on_statistics_parts");
-  for (const { storeId: store_id, profileId, keyId, isOfMembers, minute, figures } of taken) {
+  for (const { store_id, profile_id, key_id, of_members, minute, figures } of taken) {
     if (!living.has(store_id)) continue;
     for (const step of Object.keys(STEPS) as StatisticsStep[]) {
       const starts_at = startOf(step, minute);
@@ -67,10 +67,10 @@ async function addUpSome(trx: Trx, { clock }: Pick<Deps, "clock">, limit: number
       // Figures of a step that is no longer kept are left out.
       if (forget_at <= clock.now()) continue;
       const at = { store_id, step, starts_at, forget_at };
-      sums.add({ ...at, profile_id: profileId }, figures);
+      sums.add({ ...at, profile_id }, figures);
       // No application key is a client of the members' realm.
-      if (isOfMembers) parts.add({ ...at, kind: "members", part_id: profileId }, figures);
-      else if (keyId !== "") parts.add({ ...at, kind: "key", part_id: keyId }, figures);
+      if (of_members === 1) parts.add({ ...at, kind: "members", part_id: profile_id }, figures);
+      else if (key_id !== "") parts.add({ ...at, kind: "key", part_id: key_id }, figures);
     }
   }
   await sums.write(trx);
@@ -93,10 +93,7 @@ async function findLivingStores(trx: Trx, storeIds: readonly string[]): Promise<
 /** A literal, not a parameter: only with a literal does the planner use the partial index. */
 const isUncounted = sql<SqlBool>`counted is null`;
 
-/**
- * Counts records without `counted`: an earlier release has written them. True: more are left, and no record may be
- * deleted before it is counted.
- */
+/** Counts the records of an earlier release. True: more are left, and none may be deleted before it is counted. */
 export async function countUncounted(deps: Deps): Promise<boolean> {
   const { storage } = deps;
   const countSome = async (limit: number) => {
@@ -127,9 +124,8 @@ async function countThese(trx: Trx, ids: readonly string[]): Promise<void> {
 /** Parts go after their whole, so a part is never missing from a whole that is there. True: more are left. */
 export async function forgetOldStatistics(deps: Deps): Promise<boolean> {
   const now = deps.clock.now();
-  const { sign_on_statistics: whole, sign_on_statistics_parts: part } = KEYS_OF_SUMS;
   return (
-    (await deleteOld(deps, "sign_on_statistics", whole, "forget_at", now)) ||
-    (await deleteOld(deps, "sign_on_statistics_parts", part, "forget_at", now))
+    (await deleteOld(deps, "sign_on_statistics", now)) ||
+    (await deleteOld(deps, "sign_on_statistics_parts", now))
   );
 }

@@ -5,13 +5,7 @@ export type SignOnFigures = { outcomes: NamedCounts; reasons: NamedCounts; idpMs
 type NamedCounts = Record<string, number>;
 
 /** Figures of sign-ons at one profile, by one key, that began in one minute. An id is empty if it was not known. */
-export type MinuteTally = {
-  storeId: string;
-  profileId: string;
-  /** The application key that is the client, else the key whose token redeemed the code. */
-  keyId: string;
-  isOfMembers: boolean;
-  minute: number;
+export type MinuteTally = Omit<Tables["sign_on_tallies_by_key"], "position" | "figures"> & {
   figures: SignOnFigures;
 };
 
@@ -40,10 +34,10 @@ export function createTallies() {
 
   function tallyOf(row: Counted): MinuteTally {
     const place = {
-      storeId: row.store_id,
-      profileId: row.profile_id ?? "",
-      keyId: row.key_id ?? "",
-      isOfMembers: row.of_members === 1,
+      store_id: row.store_id,
+      profile_id: row.profile_id ?? "",
+      key_id: row.key_id ?? "",
+      of_members: row.of_members ?? 0,
       minute: minuteOf(row.started_at),
     };
     const name = Object.values(place).join(" ");

@@ -48,7 +48,7 @@ export async function tidyRecords(
   };
   const { isDone } = await inBatches(deps, expireSome, ROUND);
   if (await countUncounted(deps)) return true;
-  const isBehind = await deleteOld(deps, "sign_ons", ["id"], "started_at", now - recordDays * 86_400_000);
+  const isBehind = await deleteOld(deps, "sign_ons", now - recordDays * 86_400_000);
   return isBehind || !isDone;
 }
 

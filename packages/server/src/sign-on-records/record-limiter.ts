@@ -4,13 +4,10 @@ import type { Clock } from "../lib/clock.ts";
 import { networkOf } from "../lib/source-address.ts";
 import { createCap } from "../rate-limit/cap.ts";
 
-/**
- * Limits records of refusals that no identity provider has signed, because anyone can cause them. Each source has a
- * limit (IPv6 by /48), and each store has a limit over all sources.
- */
-export type RecordLimiter = { take(storeId: string, source: string): Promise<boolean>; sweep(): void };
+/** Limits records of unsigned refusals, which anyone can cause: by source (IPv6 by /48), then by store. */
+export type RecordLimiter = ReturnType<typeof createRecordLimiter>;
 
-export function createRecordLimiter(deps: { clock: Clock; valkey?: Valkey | undefined }): RecordLimiter {
+export function createRecordLimiter(deps: { clock: Clock; valkey?: Valkey | undefined }) {
   const sources = createCap(deps, {
     name: "records",
     rate: limits.strangerRecordsOfSourcePerSecond,
@@ -24,9 +21,9 @@ export function createRecordLimiter(deps: { clock: Clock; valkey?: Valkey | unde
   const isLeft = (wait: number | undefined): boolean => wait === undefined;
   return {
     // The source first: a record that its own limit refuses takes nothing from the store's limit.
-    take: async (storeId, source) =>
+    take: async (storeId: string, source: string): Promise<boolean> =>
       isLeft(await sources.take(networkOf(source))) && isLeft(await stores.take(storeId)),
-    sweep() {
+    sweep(): void {
       sources.sweep();
       stores.sweep();
     },

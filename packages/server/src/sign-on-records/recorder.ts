@@ -1,6 +1,6 @@
 import { limits } from "../contract/limits.ts";
 import type { ProblemCode } from "../contract/problems.ts";
-import type { IdpAnswer, SignOnCheck, SignOnReason } from "../contract/sign-on-reasons.ts";
+import type { SignOnReason } from "../contract/sign-on-reasons.ts";
 import { byService } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -8,7 +8,10 @@ import { type Cap, createCap } from "../rate-limit/cap.ts";
 import { inBatches } from "../storage/batches.ts";
 import { isUnavailable } from "../storage/failures.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
+import type { Tables } from "../storage/tables.ts";
+import { referenceOf } from "./reference.ts";
 import { presentForLog } from "./resource.ts";
+import { isSigned, type Trail } from "./trail.ts";
 import { hasFailed, joinRecords, type RecordRow, writeAttempts, writeExchanges } from "./write-records.ts";
 
 /** `started`: redirected to an identity provider. `expired`: the storefront did not redeem the code in time. */
@@ -19,57 +22,39 @@ type SignOnOutcome = "code_issued" | "exchanged" | "failed" | "tested" | "logout
 /** A refusal that was a page has the problem's code. */
 type RecordedReason = SignOnReason | ProblemCode;
 
-type SignOnRecord = RecordHead & {
-  outcome: SignOnOutcome;
-  reason: RecordedReason | null;
-  error: string | null;
-  checks: readonly SignOnCheck[];
-  timings: Readonly<Record<string, number>>;
-  /** A test sign-on: statistics and events leave it out. */
-  isTest?: true;
-};
+type SignOnEnd = { outcome: SignOnOutcome; reason: RecordedReason | null; customerId?: string | null };
 
-type ExchangeRecord = RecordHead & {
-  outcome: SignOnOutcome;
-  reason: RecordedReason | null;
-  customerId: string | null;
-};
+/** `error`: as the storefront got it. `isTest`: statistics and events leave the record out. */
+type JourneyEnd = SignOnEnd & { error?: string | null; isTest?: boolean };
 
-type RecordHead = {
-  id: string;
-  storeId: string;
-  realmId: string;
-  /** The realm is for members: statistics count them apart. */
-  isOfMembers: boolean;
-  profileId: string | null;
-  profileName: string | null;
-  /** The application key that is the client, else the key whose token redeems the code. */
-  keyId: string | null;
-  reference: string;
-  startedAt: number;
-  idpAnswer?: IdpAnswer | undefined;
-  /** Kept for failures only. The events of a sign-on that succeeded have the ids of its requests. */
-  requestId?: string | null;
-  facts?: RequestFacts;
-};
+/** The row of an attempt whose code was used. */
+type UsedAttempt = Pick<
+  Tables["sign_on_attempts"],
+  "id" | "store_id" | "realm_id" | "profile_id" | "exchanged_at" | "code_expires_at" | "forget_at"
+>;
 
-/** Facts that support would ask the shopper for. Address and e-mail are kept only as a subnet and a digest. */
-export type RequestFacts = {
-  redirectUri: string | null;
-  browser: string | null;
-  operatingSystem: string | null;
-  network: string | null;
-  emailDigest: string | null;
-};
+/** `keyId`: the key whose token or secret redeemed the code. */
+type ExchangeEnd = SignOnEnd & { isOfMembers: boolean; keyId?: string | undefined; requestId?: string };
 
 const MAX_WAITING = 20_000;
 const MAX_STRANGERS_WAITING = MAX_WAITING / 10;
 
-/** Whether a provider has signed an answer of this sign-on. Anyone can cause the others, with a made-up code. */
-export const isSigned = ({ checks }: { checks: readonly SignOnCheck[] }): boolean =>
-  checks.some(
-    ({ check, passed }) => passed && (check === "id_token.signature" || check === "logout_token.signature"),
-  );
+/** The columns that the record of a callback fills, in the record of an exchange. */
+const OF_CALLBACK = {
+  profile_name: null,
+  error: null,
+  checks: "[]",
+  timings: "{}",
+  by_stranger: 0,
+  counted: 1,
+  redirect_uri: null,
+  browser: null,
+  operating_system: null,
+  network: null,
+  email_digest: null,
+  test: null,
+  idp_answer: null,
+} as const;
 
 type WriteRows = (trx: Trx, rows: RecordRow[]) => Promise<{ id: string }[]>;
 
@@ -105,31 +90,64 @@ export class Recorder {
   }
 
   /** Records a callback, or a sign-on that was refused before it. */
-  note(record: SignOnRecord): void {
-    const byStranger = !record.isTest && !isSigned(record);
+  note(trail: Trail, { outcome, reason, error = null, customerId = null, isTest = false }: JourneyEnd): void {
+    const byStranger = !isTest && !isSigned(trail);
     if (byStranger && this.#strangersWaiting >= MAX_STRANGERS_WAITING) {
       this.#dropped++;
       return;
     }
     if (byStranger) {
       this.#strangersWaiting++;
-      this.#strangerStores.add(record.storeId);
+      this.#strangerStores.add(trail.storeId);
     }
-    const row = this.#rowOf(record, {
-      outcome: record.outcome,
-      reason: record.reason,
-      error: record.error,
-      checks: JSON.stringify(record.checks),
-      timings: JSON.stringify(record.timings),
+    this.#keep(this.#attempts, {
+      ...trail.facts,
+      id: trail.id,
+      store_id: trail.storeId,
+      realm_id: trail.realmId,
+      profile_id: trail.profile?.id ?? null,
+      profile_name: trail.profile?.name ?? null,
+      reference: referenceOf(trail.id),
+      outcome,
+      reason,
+      error,
+      checks: JSON.stringify(trail.checks),
+      timings: JSON.stringify(trail.timings),
+      customer_id: customerId,
       by_stranger: byStranger ? 1 : 0,
-      test: record.isTest ? 1 : null,
+      counted: 1,
+      test: isTest ? 1 : null,
+      // Kept for failures only. The events of a sign-on that succeeded have the ids of its requests.
+      request_id: outcome === "failed" ? trail.requestId : null,
+      idp_answer: trail.idpAnswer ? JSON.stringify(trail.idpAnswer) : null,
+      started_at: trail.startedAt,
+      updated_at: this.#clock.now(),
+      key_id: trail.keyId,
+      of_members: trail.isOfMembers ? 1 : null,
     });
-    this.#keep(this.#attempts, row);
   }
 
   /** Records the use of a code. Another instance may write it before the attempt's own record. */
-  noteExchange({ outcome, reason, customerId, ...head }: ExchangeRecord): void {
-    this.#keep(this.#exchanges, this.#rowOf(head, { outcome, reason, customer_id: customerId }));
+  noteExchange(
+    { id, store_id, realm_id, profile_id, ...attempt }: UsedAttempt,
+    { outcome, reason, customerId = null, requestId, isOfMembers, keyId }: ExchangeEnd,
+  ): void {
+    this.#keep(this.#exchanges, {
+      ...OF_CALLBACK,
+      id,
+      store_id,
+      realm_id,
+      profile_id,
+      reference: referenceOf(id),
+      outcome,
+      reason,
+      customer_id: customerId,
+      request_id: requestId ?? null,
+      started_at: attempt.exchanged_at ?? attempt.code_expires_at ?? attempt.forget_at,
+      updated_at: this.#clock.now(),
+      key_id: keyId ?? null,
+      of_members: isOfMembers ? 1 : null,
+    });
   }
 
   async flush(): Promise<void> {
@@ -172,39 +190,6 @@ export class Recorder {
   #bounded(rows: RecordRow[]): RecordRow[] {
     this.#dropped += Math.max(0, rows.length - MAX_WAITING);
     return rows.slice(-MAX_WAITING);
-  }
-
-  #rowOf(
-    { facts, ...head }: RecordHead,
-    rest: Pick<RecordRow, "outcome" | "reason"> & Partial<RecordRow>,
-  ): RecordRow {
-    return {
-      id: head.id,
-      store_id: head.storeId,
-      realm_id: head.realmId,
-      profile_id: head.profileId,
-      profile_name: head.profileName,
-      reference: head.reference,
-      error: null,
-      checks: "[]",
-      timings: "{}",
-      customer_id: null,
-      by_stranger: 0,
-      counted: 1,
-      redirect_uri: facts?.redirectUri ?? null,
-      browser: facts?.browser ?? null,
-      operating_system: facts?.operatingSystem ?? null,
-      network: facts?.network ?? null,
-      email_digest: facts?.emailDigest ?? null,
-      test: null,
-      request_id: rest.outcome === "failed" ? (head.requestId ?? null) : null,
-      key_id: head.keyId,
-      of_members: head.isOfMembers ? 1 : null,
-      idp_answer: head.idpAnswer ? JSON.stringify(head.idpAnswer) : null,
-      started_at: head.startedAt,
-      updated_at: this.#clock.now(),
-      ...rest,
-    };
   }
 
   /** Returns the rows that the database could not take now. The next flush writes them. */

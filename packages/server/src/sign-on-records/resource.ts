@@ -36,10 +36,7 @@ async function asWritten({ emailDigests }: Deps, storeId: string, condition: Con
   return { ...condition, value: (await emailDigests.of(storeId, email)) ?? "" };
 }
 
-/**
- * Members' addresses are for administrators. Other roles find no record of the members' realm by an address, because a
- * match would reveal whose record it is.
- */
+/** Only administrators find members' records by an address: a match would reveal whose record it is. */
 const withoutMembers = (storeId: string) => sql<SqlBool>`realm_id not in (
   select id from authentication_realms where store_id = ${storeId} and purpose = 'members')`;
 

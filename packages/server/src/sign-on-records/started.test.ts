@@ -11,7 +11,13 @@ beforeEach(async () => {
 });
 afterEach(() => storage.close());
 
-const at = (profileId: string) => ({ storeId: "store", profileId, keyId: "", isOfMembers: false });
+const at = (profileId: string, startedAt = 60_000, storeId = "store") => ({
+  storeId,
+  profile: { id: profileId, name: "Practice" },
+  keyId: null,
+  isOfMembers: false,
+  startedAt,
+});
 const away = Object.assign(new Error("away"), { code: "ECONNREFUSED" });
 /** A storage that fails until `isAway` is false. */
 const failing = () => {
@@ -34,8 +40,8 @@ async function written(): Promise<[string, number, number][]> {
 
 test("redirects of one minute at one profile become one row", async () => {
   const counts = createStartedCounts({ storage, clock });
-  for (const startedAt of [60_000, 119_999, 120_000]) counts.note(at("a"), startedAt);
-  counts.note(at("b"), 60_000);
+  for (const startedAt of [60_000, 119_999, 120_000]) counts.note(at("a", startedAt));
+  counts.note(at("b"));
   await counts.flush();
   await counts.flush();
   expect(await written()).toEqual([
@@ -48,9 +54,9 @@ test("redirects of one minute at one profile become one row", async () => {
 test("what the database refuses is kept, and written with what came since", async () => {
   const { state, storage: unreliable } = failing();
   const counts = createStartedCounts({ storage: unreliable, clock });
-  counts.note(at("a"), 60_000);
+  counts.note(at("a"));
   await expect(counts.flush()).rejects.toThrow("away");
-  counts.note(at("a"), 60_000);
+  counts.note(at("a"));
   state.isAway = false;
   await counts.flush();
   expect(await written()).toEqual([["a", 60_000, 2]]);
@@ -58,7 +64,7 @@ test("what the database refuses is kept, and written with what came since", asyn
 
 test("beyond the bound a new profile or minute is dropped and counted, and known ones count on", async () => {
   const counts = createStartedCounts({ storage, clock }, 2);
-  for (const profileId of ["a", "b", "c", "c", "a"]) counts.note(at(profileId), 60_000);
+  for (const profileId of ["a", "b", "c", "c", "a"]) counts.note(at(profileId));
   expect(counts.dropped()).toBe(2);
   await counts.flush();
   expect(await written()).toEqual([
@@ -70,7 +76,7 @@ test("beyond the bound a new profile or minute is dropped and counted, and known
 test("the bound holds while the database is away", async () => {
   const counts = createStartedCounts({ storage: failing().storage, clock }, 2);
   for (let minute = 1; minute <= 5; minute++) {
-    counts.note(at("a"), minute * 60_000);
+    counts.note(at("a", minute * 60_000));
     await expect(counts.flush()).rejects.toThrow("away");
   }
   expect(counts.dropped()).toBe(3);

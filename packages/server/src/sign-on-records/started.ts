@@ -3,6 +3,7 @@ import { inBatches } from "../storage/batches.ts";
 import type { Storage } from "../storage/storage.ts";
 import { addFigures, type MinuteTally, minuteOf, noFigures } from "./figures.ts";
 import { insertTallies } from "./tallies.ts";
+import type { Trail } from "./trail.ts";
 
 /** Each combination of store, profile, key and minute is a tally. Redirects of further combinations are dropped. */
 const MAX_TALLIES = 20_000;
@@ -13,7 +14,7 @@ const MAX_TALLIES = 20_000;
  * since its last write.
  */
 export type StartedCounts = {
-  note(of: Omit<MinuteTally, "minute" | "figures">, startedAt: number): void;
+  note(trail: Pick<Trail, "storeId" | "profile" | "keyId" | "isOfMembers" | "startedAt">): void;
   /** Writes the counts. If the answer of a commit is lost, its counts are written again. */
   flush(): Promise<void>;
   /** Redirects that were not counted, because `MAX_TALLIES` others waited. */
@@ -36,9 +37,15 @@ export function createStartedCounts(
   }
 
   return {
-    note({ storeId, profileId, keyId, isOfMembers }, startedAt) {
-      const figures = { ...noFigures(), outcomes: { started: 1 } };
-      add({ storeId, profileId, keyId, isOfMembers, minute: minuteOf(startedAt), figures });
+    note({ storeId, profile, keyId, isOfMembers, startedAt }) {
+      add({
+        store_id: storeId,
+        profile_id: profile?.id ?? "",
+        key_id: keyId ?? "",
+        of_members: isOfMembers ? 1 : 0,
+        minute: minuteOf(startedAt),
+        figures: { ...noFigures(), outcomes: { started: 1 } },
+      });
     },
     async flush() {
       const taken = [...tallies.values()];

@@ -8,7 +8,7 @@ import { addFigures, type SignOnFigures } from "./figures.ts";
  * shoppers' sign-ons of a key, and the members' sign-ons at a profile. What is in no part is the difference, so sums by
  * key and by profile always agree.
  */
-export const KEYS_OF_SUMS = {
+const KEYS_OF_SUMS = {
   sign_on_statistics: ["store_id", "step", "starts_at", "profile_id"],
   sign_on_statistics_parts: ["store_id", "kind", "step", "starts_at", "part_id"],
 } as const;

@@ -20,14 +20,7 @@ const insertRowsByKey = insertRows("sign_on_tallies_by_key", [
 export const insertTallies = (trx: Trx, tallies: readonly MinuteTally[]): Promise<unknown> =>
   insertRowsByKey(
     trx,
-    tallies.map(({ storeId, profileId, keyId, isOfMembers, minute, figures }) => ({
-      store_id: storeId,
-      profile_id: profileId,
-      key_id: keyId,
-      of_members: isOfMembers ? 1 : 0,
-      minute,
-      figures: JSON.stringify(figures),
-    })),
+    tallies.map((tally) => ({ ...tally, figures: JSON.stringify(tally.figures) })),
   );
 
 export const hasTallies = async (db: Database): Promise<boolean> =>
@@ -39,11 +32,7 @@ export async function takeTallies(trx: Trx, limit: number): Promise<MinuteTally[
   const left = limit - taken.length;
   const earlier = left > 0 ? await takeEarlier.all(trx, { limit: left }) : [];
   return [...taken, ...earlier.map((row) => ({ ...row, key_id: "", of_members: 0 }))].map((row) => ({
-    storeId: row.store_id,
-    profileId: row.profile_id,
-    keyId: row.key_id,
-    isOfMembers: row.of_members === 1,
-    minute: row.minute,
+    ...row,
     figures: JSON.parse(row.figures),
   }));
 }

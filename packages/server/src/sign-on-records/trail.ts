@@ -4,8 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import { subnetOf } from "../lib/source-address.ts";
 import { describeUserAgent } from "../lib/user-agent.ts";
 import type { RecordLimiter } from "./record-limiter.ts";
-import { isSigned, type RequestFacts } from "./recorder.ts";
-import { referenceOf } from "./reference.ts";
+import type { RecordRow } from "./write-records.ts";
 
 /** Facts of one sign-on, collected for its record: checks, timings, and what the provider answered. */
 export type Trail = {
@@ -18,7 +17,8 @@ export type Trail = {
   /** The source address of the request. */
   source: string;
   requestId: string | null;
-  facts: RequestFacts;
+  /** Facts that support would ask the shopper for. Address and e-mail are kept only as a subnet and a digest. */
+  facts: Pick<RecordRow, "redirect_uri" | "browser" | "operating_system" | "network" | "email_digest">;
   startedAt: number;
   profile: { id: string; name: string } | undefined;
   checks: SignOnCheck[];
@@ -32,32 +32,21 @@ type Begun = {
   source: string;
   userAgent?: string | undefined;
   requestId?: string | null;
+  profile?: Trail["profile"];
+  keyId?: string | null | undefined;
 };
 
-export const startTrail = (
-  attemptId: string,
-  { storeId, realmId, isOfMembers }: { storeId: string; realmId: string; isOfMembers: boolean },
-  { startedAt, source, userAgent, requestId = null }: Begun,
-): Trail => ({
-  id: attemptId,
-  storeId,
-  realmId,
-  isOfMembers,
-  keyId: null,
-  source,
-  requestId,
-  facts: {
-    redirectUri: null,
-    emailDigest: null,
-    network: subnetOf(source),
-    ...describeUserAgent(userAgent),
-  },
-  startedAt,
-  profile: undefined,
-  checks: [],
-  timings: {},
-  idpAnswer: undefined,
-});
+export function startTrail(
+  id: string,
+  { storeId, realmId, isOfMembers }: Pick<Trail, "storeId" | "realmId" | "isOfMembers">,
+  { startedAt, source, userAgent, requestId = null, profile, keyId = null }: Begun,
+): Trail {
+  const { browser, operatingSystem: operating_system } = describeUserAgent(userAgent);
+  const network = subnetOf(source);
+  const facts = { redirect_uri: null, browser, operating_system, network, email_digest: null };
+  const found = { profile, checks: [], timings: {}, idpAnswer: undefined };
+  return { id, storeId, realmId, isOfMembers, keyId, source, requestId, startedAt, facts, ...found };
+}
 
 /** Measures a step in milliseconds. */
 export async function timed<T>(
@@ -74,27 +63,13 @@ export async function timed<T>(
   }
 }
 
-/** The members of a record that the trail has. */
-export const recordOf = (trail: Trail) => ({
-  id: trail.id,
-  storeId: trail.storeId,
-  realmId: trail.realmId,
-  isOfMembers: trail.isOfMembers,
-  keyId: trail.keyId,
-  profileId: trail.profile?.id ?? null,
-  profileName: trail.profile?.name ?? null,
-  reference: referenceOf(trail.id),
-  startedAt: trail.startedAt,
-  facts: trail.facts,
-  idpAnswer: trail.idpAnswer,
-  requestId: trail.requestId,
-  checks: trail.checks,
-  timings: trail.timings,
-});
+/** Whether a provider has signed an answer of this sign-on. Anyone can cause the others, with a made-up code. */
+export const isSigned = ({ checks }: Pick<Trail, "checks">): boolean =>
+  checks.some(
+    ({ check, passed }) => passed && (check === "id_token.signature" || check === "logout_token.signature"),
+  );
 
-/**
- * Signed answers of a provider are always recorded. Anyone can cause the others, so these are recorded within limits.
- */
+/** Signed answers are always recorded. Anyone can cause the others, so these are recorded within limits. */
 export const isRecorded = async (
   { recordLimiter }: { recordLimiter: RecordLimiter },
   trail: Trail,

@@ -61,10 +61,7 @@ export function joinRecords(attempts: readonly RecordRow[], exchanges: readonly 
 
 const isExchanged = ({ outcome }: RecordRow): boolean => outcome === "exchanged";
 
-/**
- * Another instance may have written the exchange first; then its outcome is the later one and is kept. Returns the new
- * records of failures.
- */
+/** Keeps the outcome of an exchange that another instance has written. Returns the new records of failures. */
 export async function writeAttempts(trx: Trx, rows: RecordRow[]): Promise<WrittenRecords> {
   const { inserted, known, before, tallies } = await insertNew(trx, rows);
   const others = known.filter((row) => !hasFailed(row));
@@ -109,10 +106,7 @@ const updateExchanges = insertRows("sign_ons", COLUMNS, {
 
 export const hasFailed = ({ outcome }: Pick<RecordRow, "outcome">): boolean => outcome === "failed";
 
-/**
- * Inserts new records, and locks known ones until the transaction ends: their old values are in the figures and must
- * not change in between.
- */
+/** Inserts new records, and locks known ones: the figures have their old values, which must not change meanwhile. */
 async function insertNew(trx: Trx, given: RecordRow[]) {
   const rows = [...new Map(given.map((row) => [row.id, row])).values()];
   const fresh = new Set((await insertUnknown(trx, rows)).map(({ id }) => id));

@@ -32,14 +32,15 @@ export type SignOnAttempt = {
   /** The client is an application key, which must show its secret at the exchange. */
   isConfidential?: boolean;
   /** The id of that key, for the record. An earlier release leaves it out. */
-  keyId?: string;
-  clientScope?: string;
+  keyId?: string | undefined;
+  /** Absent: `LEAST_SCOPE`. */
+  clientScope?: string | undefined;
   /** In seconds: the client's `max_age`. */
-  maxAge?: number;
+  maxAge?: number | undefined;
   /** The customer that the client's `id_token_hint` names. The sign-on of any other person is refused. */
-  hintedCustomerId?: string;
+  hintedCustomerId?: string | undefined;
   /** The storefront's `ui_locales`. */
-  uiLocales?: string;
+  uiLocales?: string | undefined;
 };
 
 const PURPOSE = "sign-on-attempt";
@@ -51,8 +52,16 @@ export const contextOf = ({ storeId, realmId, profileId }: ProfileKey) =>
 export const sealAttempt = (keyring: Keyring, key: ProfileKey, attempt: SignOnAttempt): string =>
   seal(keyring, PURPOSE, contextOf(key), JSON.stringify(attempt));
 
-export function openAttempt(keyring: Keyring, key: ProfileKey, idpState: string): SignOnAttempt | undefined {
-  const text = unseal(keyring, PURPOSE, contextOf(key), idpState);
+export const openAttempt = (keyring: Keyring, key: ProfileKey, idpState: string): SignOnAttempt | undefined =>
+  openAtPath(keyring, PURPOSE, key, idpState);
+
+export function openAtPath<T>(
+  keyring: Keyring,
+  purpose: Purpose,
+  key: ProfileKey,
+  sealed: string,
+): T | undefined {
+  const text = unseal(keyring, purpose, contextOf(key), sealed);
   return text === undefined ? undefined : JSON.parse(text);
 }
 
@@ -63,10 +72,7 @@ export const isOver = (
   endedBefore: number,
 ): boolean => clock.now() >= startedAt + limits.attemptSeconds * 1000 || startedAt < endedBefore;
 
-/**
- * Nonce and PKCE verifier of the second leg are derived from the attempt's id and the master key that sealed the
- * attempt. So every instance can compute them, and they are stored nowhere.
- */
+/** Derived from the attempt's id and the master key that sealed it: every instance can, and nothing is stored. */
 export const idpSecretsOf = (keyring: Keyring, idpState: string, attemptId: string) => ({
   idpNonce: derive(keyring, "idp-nonce", idpState, attemptId),
   idpVerifier: derive(keyring, "idp-verifier", idpState, attemptId),
@@ -83,18 +89,14 @@ export const digest = (text: string): string => hash("sha256", text, "base64url"
 /** RFC 7636 4.2. */
 export const challengeOf = digest;
 
-/**
- * In place of the challenge of a confidential client that may do without one. It matches no verifier, so a release that
- * does not know this value refuses the code.
- */
+/** The challenge of a client that sent none. No verifier matches, so an older release refuses the code. */
 export const NO_CHALLENGE = "none";
-
-export const isChallenge = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text);
 
 /** A random value that ties sign-ons to their browser. A browser has one value for all its tabs. */
 export const newBrowserValue = (): string => randomBytes(32).toString("base64url");
 
-export const isBrowserValue = (text: string | undefined): text is string =>
+/** 256 bits: a challenge, or a browser's value. */
+export const isDigest = (text: string | undefined): text is string =>
   text !== undefined && /^[A-Za-z0-9_-]{43}$/.test(text);
 
 /** `__Host-` keeps other hosts of the domain from setting this cookie. Browsers accept the prefix over https only. */
@@ -111,9 +113,8 @@ export const browserCookieNames = (publicUrl: string, browserDigest: string): st
   return [shared, `${shared}.${browserDigest.slice(0, 1)}`];
 };
 
-export function browserCookies(publicUrl: string, value: string, browserDigest: string): string[] {
-  const secure = publicUrl.startsWith("https:") ? "; Secure" : "";
-  return browserCookieNames(publicUrl, browserDigest).map(
-    (name) => `${name}=${value}; Path=/; HttpOnly; SameSite=Lax${secure}`,
-  );
-}
+export const browserCookies = (publicUrl: string, value: string, browserDigest: string): string[] =>
+  browserCookieNames(publicUrl, browserDigest).map((name) => browserCookie(publicUrl, name, value));
+
+export const browserCookie = (publicUrl: string, name: string, value: string, lifetime = ""): string =>
+  `${name}=${value}; Path=/; HttpOnly; SameSite=Lax${lifetime}${publicUrl.startsWith("https:") ? "; Secure" : ""}`;

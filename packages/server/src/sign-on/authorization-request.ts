@@ -2,7 +2,7 @@ import { limits } from "../contract/limits.ts";
 import type { SignOnReason } from "../contract/sign-on-reasons.ts";
 import type { Parameters } from "../lib/query-parameters.ts";
 import { grantedScope } from "../realms/scopes.ts";
-import { isChallenge, NO_CHALLENGE } from "./attempt.ts";
+import { isDigest, NO_CHALLENGE, type SignOnAttempt } from "./attempt.ts";
 import { signOnProblem } from "./refuse.ts";
 
 /** The parameters of authorize that are read, beside `client_id` and `redirect_uri`. */
@@ -30,22 +30,18 @@ const MOST_CHARACTERS = {
   login_hint: limits.loginHintLength,
 };
 
-/**
- * OpenID Connect Core 6 and 7.2.1: these parameters could contradict the others, so they are refused and not ignored.
- */
+/** OpenID Connect Core 6 and 7.2.1: they could contradict the others, so they are refused and not ignored. */
 const REFUSED = {
   request: "request_not_supported",
   request_uri: "request_uri_not_supported",
   registration: "registration_not_supported",
 } as const satisfies Record<string, SignOnReason>;
 
-export type SignOnRequest = {
-  clientNonce: string | null;
-  /** `NO_CHALLENGE` where a `standard` key has sent a nonce instead. */
-  codeChallenge: string;
+export type SignOnRequest = Pick<
+  SignOnAttempt,
+  "clientNonce" | "codeChallenge" | "clientState" | "maxAge"
+> & {
   clientScope: string;
-  clientState: string;
-  maxAge: number | undefined;
 };
 
 export function readSignOnRequest(asked: Parameters, { isStandard }: { isStandard: boolean }): SignOnRequest {
@@ -82,8 +78,7 @@ export function readSignOnRequest(asked: Parameters, { isStandard }: { isStandar
 function readChallenge(asked: Parameters, mayBeAbsent: boolean): string {
   const [method, challenge] = [asked.get("code_challenge_method"), asked.get("code_challenge")];
   if (method === undefined && challenge === undefined && mayBeAbsent) return NO_CHALLENGE;
-  if (method !== "S256" || challenge === undefined || !isChallenge(challenge))
-    throw signOnProblem("challenge_invalid");
+  if (method !== "S256" || !isDigest(challenge)) throw signOnProblem("challenge_invalid");
   return challenge;
 }
 
@@ -96,11 +91,5 @@ export const passedOn = (asked: Parameters): string =>
     return sent === undefined ? "" : `&${name}=${sent}`;
   }).join("");
 
-/** The request without `profile`, as a query: the parameters that are read, each as it was sent. */
-export const sentAgain = (asked: Parameters, scope: string): string =>
-  ["client_id", "redirect_uri", ...READ]
-    .filter((name) => name !== "profile")
-    .map((name) => [name, name === "scope" ? encodeURIComponent(scope) : asked.asSent(name)])
-    .filter(([, sent]) => sent !== undefined)
-    .map((pair) => pair.join("="))
-    .join("&");
+/** The parameters that the page of providers repeats. Its buttons name the profile. */
+export const REPEATED = ["client_id", "redirect_uri", ...READ.filter((name) => name !== "profile")];

@@ -57,7 +57,7 @@ export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): 
   request.cameFrom(shopOf(deps, realm));
   const place = { ...key, isOfMembers: realm.purpose === "members" };
   const trail = startTrail(newId(), place, { ...request, startedAt: deps.clock.now() });
-  trail.facts.redirectUri = storable(asked.get("redirect_uri"));
+  trail.facts.redirect_uri = storable(asked.get("redirect_uri"));
   deps.traces?.join("authorize", trail.id);
   const client = await trustClient(deps, path, asked);
   if (client instanceof Problem) return refuseWithPage(deps, trail, client);
@@ -142,7 +142,12 @@ export function refuseUnusable(profile: Profile | undefined): asserts profile is
 async function sendToIdp(
   deps: Deps,
   profile: Profile,
-  client: TrustedClient & SignOnRequest & { hintedCustomerId: string | undefined },
+  {
+    clientRedirectUri,
+    clientScope,
+    isStandard: _,
+    ...client
+  }: TrustedClient & SignOnRequest & Pick<SignOnAttempt, "hintedCustomerId">,
   asked: Parameters,
   cookieHeader: string | undefined,
   trail: Trail,
@@ -155,37 +160,26 @@ async function sendToIdp(
   const metadata = await deps.directory.metadataAtHand(profile);
   if (!metadata) throw unavailable(deps, profile, trail);
   const browser = knowBrowser(deps, cookieHeader);
+  const uiLocales = asked.get("ui_locales");
   const attempt: SignOnAttempt = {
+    ...client,
     id: trail.id,
     startedAt: trail.startedAt,
-    clientId: client.clientId,
-    clientState: client.clientState,
-    clientNonce: client.clientNonce,
-    clientRedirectDigest: digest(client.clientRedirectUri),
-    codeChallenge: client.codeChallenge,
+    clientRedirectDigest: digest(clientRedirectUri),
+    clientScope: clientScope === LEAST_SCOPE ? undefined : clientScope,
     browserDigest: browser.digest,
     idpIssuer: metadata.issuer,
-    isConfidential: client.isConfidential,
-    ...(client.keyId !== undefined && { keyId: client.keyId }),
-    ...(client.clientScope !== LEAST_SCOPE && { clientScope: client.clientScope }),
-    ...(client.maxAge !== undefined && { maxAge: client.maxAge }),
-    ...(client.hintedCustomerId !== undefined && { hintedCustomerId: client.hintedCustomerId }),
-    ...keptLocales(asked.get("ui_locales")),
+    // So that a page at the callback has the same language. A long list is left out.
+    uiLocales: uiLocales && uiLocales.length <= MAX_KEPT_LOCALES ? uiLocales : undefined,
   };
   const idpState = sealAttempt(deps.keyring, keyOf(profile), attempt);
   // The state comes back in the callback's URL, beside the provider's code.
   if (idpState.length > MAX_IDP_STATE_LENGTH) throw signOnProblem("state_missing");
   deps.recorder.count("started");
-  const { storeId, keyId, isOfMembers } = trail;
-  deps.started.note({ storeId, profileId: profile.id, keyId: keyId ?? "", isOfMembers }, trail.startedAt);
-  const to = { idpState, attemptId: attempt.id, scope: idpScope(client.clientScope) };
+  deps.started.note(trail);
+  const to = { idpState, attemptId: attempt.id, scope: idpScope(clientScope) };
   return { location: `${idpRequest(deps, profile, metadata, to)}${passedOn(asked)}`, ...browser.answer };
 }
-
-/** Sealed into the attempt, so that a page at the callback has the same language. A long list is left out. */
-const keptLocales = (uiLocales: string | undefined) =>
-  uiLocales !== undefined && uiLocales.length <= MAX_KEPT_LOCALES && { uiLocales };
-const MAX_KEPT_LOCALES = 64;
 
 /** Notes on the trail why the last request for the provider's document failed. */
 export function unavailable({ directory }: Pick<Deps, "directory">, profile: Profile, trail: Trail): Problem {
@@ -195,3 +189,4 @@ export function unavailable({ directory }: Pick<Deps, "directory">, profile: Pro
 }
 
 const MAX_IDP_STATE_LENGTH = 6000;
+const MAX_KEPT_LOCALES = 64;

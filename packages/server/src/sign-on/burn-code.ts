@@ -3,13 +3,13 @@ import type { SignOnReason } from "../contract/sign-on-reasons.ts";
 import type { Traces } from "../contract/traces.ts";
 import type { EmailDigests } from "../customers/email-digest.ts";
 import { digestsOf, type SignOnDigests, wasErased } from "../customers/erasing/erased-digests.ts";
-import { findLinked } from "../customers/identities/find-linked.ts";
+import { findLinked, type LinkingProfile } from "../customers/identities/find-linked.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { hashSecret, isWellFormed } from "../lib/secrets.ts";
 import type { Identity } from "../openid/identify.ts";
-import { formerOf, type Profile, type ProfileKey } from "../profiles/profile.ts";
-import { type Realm, rulesOf } from "../realms/realm.ts";
+import { formerOf, type Profile } from "../profiles/profile.ts";
+import { type RealmRules, rulesOf } from "../realms/realm.ts";
 import type { Recorder } from "../sign-on-records/recorder.ts";
 import { referenceOf } from "../sign-on-records/reference.ts";
 import { jsonText } from "../storage/engine.ts";
@@ -20,13 +20,7 @@ import { returnedAt } from "./claim-attempt.ts";
 import { type AttemptRow, type ClientGrant, findByCode, mismatchOf } from "./client-grant.ts";
 import { endedSince, type IdpSession, idpSessionOf } from "./ended-sessions.ts";
 import { signOnProblem } from "./refuse.ts";
-import {
-  type CodeRefusal,
-  recordCodeRefusal,
-  recordHead,
-  refuseCode,
-  withReference,
-} from "./replayed-code.ts";
+import { type CodeRefusal, recordCodeRefusal, refuseCode, withReference } from "./replayed-code.ts";
 
 export type TradeDeps = {
   storage: Storage;
@@ -40,19 +34,9 @@ export type TradeDeps = {
 type BurntAttempt = AttemptRow & { token_id: string };
 
 /** A realm and an enabled profile: the columns that decide which customer signs in. */
-type UsablePlace = {
-  realm: Pick<Realm, "duplicate_email_policy" | "profile_updates">;
-  profile: Pick<
-    Profile,
-    | "id"
-    | "store_id"
-    | "realm_id"
-    | "name"
-    | "client_id"
-    | "provisioning"
-    | "former_profile_ids"
-    | "former_issuers"
-  >;
+export type UsablePlace = {
+  realm: RealmRules;
+  profile: LinkingProfile & { name: string };
   /** The provider has ended the session since the callback. */
   isEnded: boolean;
   /** A person with this identity or address was erased since the callback. */
@@ -107,33 +91,22 @@ export async function tradeCode<T>(deps: TradeDeps, grant: ClientGrant, trade: T
   return ending.answer;
 }
 
-/**
- * Reads single columns: a whole profile's row has the provider's documents, which would be sent and parsed each time.
- */
-async function findUsable(
-  trx: Trx,
-  { storeId, realmId, profileId }: ProfileKey,
-  came: Omit<Usable, "realmId">,
-): Promise<UsablePlace | undefined> {
-  const row = await readUsable.first(trx, { ...came, realmId });
+/** Reads single columns: the whole row has the provider's documents, which would be sent and parsed each time. */
+async function findUsable(trx: Trx, came: Usable): Promise<UsablePlace | undefined> {
+  const row = await readUsable.first(trx, came);
   if (!row) return undefined;
+  const { name, client_id } = row;
+  const provisioning = row.provisioning as Profile["provisioning"];
+  const key = { id: came.profileId, store_id: came.storeId, realm_id: came.realmId };
   return {
     realm: rulesOf(row),
-    profile: {
-      id: profileId,
-      store_id: storeId,
-      realm_id: realmId,
-      name: row.name,
-      client_id: row.client_id,
-      provisioning: row.provisioning as Profile["provisioning"],
-      ...formerOf(row),
-    },
+    profile: { ...key, name, client_id, provisioning, ...formerOf(row) },
     isEnded: row.has_ended === 1,
     wasErased: row.was_erased === 1,
   };
 }
 
-type Usable = IdpSession & SignOnDigests & Pick<ProfileKey, "realmId"> & Pick<Identity, "issuer">;
+type Usable = IdpSession & SignOnDigests & Pick<Identity, "issuer">;
 
 /** The issuer must still be the identity's: the profile may point to another provider since the callback. */
 const readUsable = statement((db, of: Usable) =>
@@ -190,7 +163,7 @@ async function burnCode(
   const [burnt, linked, place] = await Promise.all([
     burn.first(trx, { id, storeId, tokenId, now }),
     purpose === "customers" ? findLinked(trx, at, identity) : undefined,
-    findUsable(trx, at, came),
+    findUsable(trx, came),
   ]);
   if (!burnt) return undefined;
   const attempt = { ...issued, state: "exchanged", exchanged_at: now, token_id: tokenId } as const;
@@ -230,18 +203,16 @@ async function fail(
 function noteEnding(
   { recorder }: TradeDeps,
   ending: Extract<Ending<unknown>, { attempt: AttemptRow }>,
-  grant: ClientGrant,
+  { requestId, keyId, purpose }: ClientGrant,
 ): void {
-  const { requestId, purpose } = grant;
-  const isOfMembers = purpose === "members";
-  const head = recordHead(ending.attempt, { isOfMembers, keyId: grant.keyId ?? null });
+  const whose = { isOfMembers: purpose === "members", keyId };
   if ("refusal" in ending) {
-    recorder.count("failed", ending.reason);
-    const { reason } = ending;
-    recorder.noteExchange({ ...head, requestId, outcome: "failed", reason, customerId: null });
+    const { attempt, reason } = ending;
+    recorder.count("failed", reason);
+    recorder.noteExchange(attempt, { outcome: "failed", reason, requestId, ...whose });
   } else {
+    const { attempt, customerId } = ending;
     recorder.count("exchanged");
-    const { customerId } = ending;
-    recorder.noteExchange({ ...head, outcome: "exchanged", reason: null, customerId });
+    recorder.noteExchange(attempt, { outcome: "exchanged", reason: null, customerId, ...whose });
   }
 }

@@ -10,7 +10,7 @@ import { shopOf } from "../realms/shop.ts";
 import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
 import type { Recorder } from "../sign-on-records/recorder.ts";
 import { referenceOf } from "../sign-on-records/reference.ts";
-import { recordOf, startTrail, type Trail, timed } from "../sign-on-records/trail.ts";
+import { startTrail, type Trail, timed } from "../sign-on-records/trail.ts";
 import { digest, isOver, openAttempt, type SignOnAttempt } from "./attempt.ts";
 import { refuseUnusable } from "./authorize.ts";
 import { claimAttempt, failAttempt, hasRecord, issueCode } from "./claim-attempt.ts";
@@ -49,16 +49,15 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
   request.cameFrom(shopOf(deps, realm));
   const idpState = answered.isRepeated("state") ? "" : (answered.get("state") ?? "");
   const attempt = openAttempt(deps.keyring, key, idpState);
-  // The page's record has a new id: a late callback, or one from another browser, must not overwrite the attempt's
-  // record.
   const place = { ...key, isOfMembers: realm.purpose === "members" };
+  // A new id: a late callback, or one from another browser, must not overwrite the attempt's record.
   const refusePage = (code: PageCode) => {
-    const pageTrail = startTrail(newId(), place, { ...request, startedAt: deps.clock.now() });
-    pageTrail.keyId = attempt?.keyId ?? null;
+    const begun = { startedAt: deps.clock.now(), keyId: attempt?.keyId };
+    const pageTrail = startTrail(newId(), place, { ...request, ...begun });
     return refuseWithPage(deps, pageTrail, new Problem(code));
   };
   if (!attempt) {
-    const test = openTestAttempt(deps, key, idpState);
+    const test = openTestAttempt(deps.keyring, key, idpState);
     if (test) return finishTest(deps, { key, path, attempt: test, idpState, answered, request, refusePage });
     // A callback without an attempt leaves no record, so the page has no reference.
     deps.recorder.count("failed", "attempt_invalid");
@@ -73,10 +72,10 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
   if (clientRedirectUri === undefined) return refusePage("redirect_uri_unregistered");
 
   const client = { clientRedirectUri, clientState: attempt.clientState };
-  const trail = startTrail(attempt.id, place, { ...request, startedAt: attempt.startedAt });
-  trail.keyId = attempt.keyId ?? null;
-  trail.facts.redirectUri = clientRedirectUri;
-  const work = async (): Promise<BrowserAnswer> => {
+  const { startedAt, keyId } = attempt;
+  const trail = startTrail(attempt.id, place, { ...request, startedAt, keyId });
+  trail.facts.redirect_uri = clientRedirectUri;
+  return redirectProblemsTo(deps, client, trail, async () => {
     const clientCode = newCredential("lkac");
     const isFirst = await claimAttempt(deps, key, { ...attempt, clientRedirectUri, clientCode });
     if (!isFirst) {
@@ -95,14 +94,13 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
       if (refusal) throw signOnProblem(refusal);
       await timed(deps, trail, "write", () => issueCode(deps, key, attempt.id, identity));
       deps.recorder.count("code_issued");
-      deps.recorder.note({ ...recordOf(trail), outcome: "code_issued", reason: null, error: null });
+      deps.recorder.note(trail, { outcome: "code_issued", reason: null });
       return { location: redirectToClient(deps, key, client, { code: clientCode }) };
     } catch (error) {
       await failAttempt(deps, key, attempt.id);
       throw error;
     }
-  };
-  return redirectProblemsTo(deps, client, trail, work);
+  });
 }
 
 /**

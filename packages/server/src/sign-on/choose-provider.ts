@@ -1,12 +1,12 @@
 import type { BrowserAnswer } from "../contract/browser.ts";
 import { limits } from "../contract/limits.ts";
-import type { Parameters } from "../lib/query-parameters.ts";
+import { type Parameters, sentAgain } from "../lib/query-parameters.ts";
 import type { Calls } from "../profiles/calls.ts";
 import { listBrokered, type Profile } from "../profiles/profile.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import type { Realm } from "../realms/realm.ts";
 import type { Storage } from "../storage/storage.ts";
-import { sentAgain } from "./authorization-request.ts";
+import { REPEATED } from "./authorization-request.ts";
 import { signOnProblem } from "./refuse.ts";
 import type { SignOnPath } from "./sign-on-path.ts";
 
@@ -35,7 +35,7 @@ export function offerChoice(
   profiles: readonly Profile[],
   { asked, scope }: { asked: Parameters; scope: string },
 ): BrowserAnswer {
-  const action = `${issuerOf(deps, realm.store_id, realm.id)}/authorize?${sentAgain(asked, scope)}`;
+  const action = `${issuerOf(deps, realm.store_id, realm.id)}/authorize?${sentAgain(asked, REPEATED, { scope: encodeURIComponent(scope) })}`;
   // A request by POST may be longer than an address can be.
   if (action.length > limits.urlBytes) throw signOnProblem("state_missing");
   const options = profiles.map(({ id, name }) => ({

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { limits } from "../contract/limits.ts";
 import type { Clock } from "../lib/clock.ts";
 import { hashSecret } from "../lib/secrets.ts";
@@ -7,8 +8,9 @@ import { atMost } from "../storage/at-most.ts";
 import { inBatches } from "../storage/batches.ts";
 import { deleteOld, ROUND } from "../storage/delete-old.ts";
 import { isUnavailable } from "../storage/failures.ts";
+import { insertRows } from "../storage/insert-rows.ts";
 import { statement } from "../storage/statement.ts";
-import type { Storage } from "../storage/storage.ts";
+import type { Database, Storage } from "../storage/storage.ts";
 import type { SignOnAttempt } from "./attempt.ts";
 
 /** The rows of attempts: claimed at the callback, given a code, failed, and deleted after their time. */
@@ -20,72 +22,75 @@ const REMEMBERED_MS = 3_600_000;
 
 /** A row must outlive its sealed attempt. `forget_at` is written once, so its index entry never moves. */
 export const KNOWN_MS = limits.attemptSeconds * 1000 + REMEMBERED_MS;
-export const forgetAt = (clock: Clock): number => clock.now() + KNOWN_MS;
 
 /** The time of the callback. */
 export const returnedAt = ({ forget_at }: { forget_at: number }): number => forget_at - KNOWN_MS;
 
-type ClaimedAttempt = Pick<
-  SignOnAttempt,
-  "id" | "clientId" | "codeChallenge" | "clientNonce" | "isConfidential" | "clientScope"
-> & {
-  clientRedirectUri: string;
-  /** The code that `issueCode` will make valid. A test sign-on has none. */
-  clientCode?: string;
-};
-
-type AttemptClaim = ProfileKey &
-  Omit<ClaimedAttempt, "clientScope" | "isConfidential" | "clientCode"> & {
-    codeHash: string | null;
-    forgetAt: number;
-    clientScope: string | null;
-    isConfidential: number;
+type ClaimedAttempt = Pick<SignOnAttempt, "id" | "clientId" | "codeChallenge"> &
+  Partial<Pick<SignOnAttempt, "clientNonce" | "isConfidential" | "clientScope">> & {
+    clientRedirectUri: string;
   };
 
 /**
- * One insert decides which of several callbacks continues: that callback gets true. The insert does not wait for the
- * disk (`ahead`), but `issueCode` does, before anyone learns the code. After a power cut in between, the provider
- * refuses its used code.
+ * One insert decides which of several callbacks continues: that callback gets true. `clientCode` is the code that
+ * `issueCode` will make valid; a test sign-on has none. The insert does not wait for the disk (`ahead`), but
+ * `issueCode` does, before anyone learns the code. After a power cut in between, the provider refuses its used code.
  */
-export async function claimAttempt(
+export const claimAttempt = (
   { storage, clock }: Deps,
   key: ProfileKey,
+  { clientCode, ...attempt }: ClaimedAttempt & { clientCode?: string },
+): Promise<boolean> =>
+  storage.ahead((db) =>
+    insertAttempt(db, clock, key, attempt, clientCode === undefined ? null : hashSecret(clientCode)),
+  );
+
+/** False: there is an attempt with this id, or with this code. */
+export async function insertAttempt(
+  db: Database,
+  clock: Clock,
+  { storeId, realmId, profileId }: ProfileKey,
   attempt: ClaimedAttempt,
+  codeHash: string | null,
 ): Promise<boolean> {
-  const { clientScope = null, isConfidential = false, clientCode, ...claimed } = attempt;
-  const claim = {
-    ...key,
-    ...claimed,
-    codeHash: clientCode === undefined ? null : hashSecret(clientCode),
-    forgetAt: forgetAt(clock),
-    clientScope,
-    isConfidential: isConfidential ? 1 : 0,
+  const row = {
+    id: attempt.id,
+    store_id: storeId,
+    realm_id: realmId,
+    profile_id: profileId,
+    state: "returned",
+    client_id: attempt.clientId,
+    client_redirect_uri: attempt.clientRedirectUri,
+    code_challenge: attempt.codeChallenge,
+    client_nonce: attempt.clientNonce ?? null,
+    // Written here and not by `issueCode`, so that its index entry is made once and not moved from null.
+    code_hash: codeHash,
+    client_scope: attempt.clientScope ?? null,
+    is_confidential: attempt.isConfidential ? 1 : 0,
+    forget_at: clock.now() + KNOWN_MS,
   };
-  return (await storage.ahead((db) => insertClaim.first(db, claim))) !== undefined;
+  return (await insertRow(db, [row])).length === 1;
 }
 
-const insertClaim = statement((db, claim: AttemptClaim) =>
-  db
-    .insertInto("sign_on_attempts")
-    .values({
-      id: claim.id,
-      store_id: claim.storeId,
-      realm_id: claim.realmId,
-      profile_id: claim.profileId,
-      state: "returned",
-      client_id: claim.clientId,
-      client_redirect_uri: claim.clientRedirectUri,
-      code_challenge: claim.codeChallenge,
-      client_nonce: claim.clientNonce,
-      // Written here and not by `issueCode`, so that its index entry is made once and not moved from null.
-      code_hash: claim.codeHash,
-      client_scope: claim.clientScope,
-      is_confidential: claim.isConfidential,
-      forget_at: claim.forgetAt,
-    })
-    .onConflict((conflict) => conflict.column("id").doNothing())
-    .returning("id"),
-);
+const COLUMNS = [
+  "id",
+  "store_id",
+  "realm_id",
+  "profile_id",
+  "state",
+  "client_id",
+  "client_redirect_uri",
+  "code_challenge",
+  "client_nonce",
+  "code_hash",
+  "client_scope",
+  "is_confidential",
+  "forget_at",
+] as const;
+
+const insertRow = insertRows("sign_on_attempts", COLUMNS, {
+  ending: sql<{ id: string }>`on conflict do nothing returning id`,
+});
 
 /** Makes the attempt's code valid and stores the identity that it can be redeemed for. */
 export async function issueCode(
@@ -94,26 +99,15 @@ export async function issueCode(
   attemptId: string,
   identity: Identity,
 ): Promise<void> {
-  const row = {
-    storeId,
-    attemptId,
-    codeExpiresAt: clock.now() + codeSeconds * 1000,
-    identity: JSON.stringify(identity),
-    subject: identity.subject,
-    idpSession: identity.idpSession,
-  };
+  const { subject, idpSession } = identity;
+  const codeExpiresAt = clock.now() + codeSeconds * 1000;
+  const row = { storeId, attemptId, codeExpiresAt, identity: JSON.stringify(identity), subject, idpSession };
   const issued = await storage.write((db) => updateIssued.first(db, row));
   if (!issued) throw new Error("an attempt was ended while the identity provider was answering");
 }
 
-type Issued = {
-  storeId: string;
-  attemptId: string;
-  codeExpiresAt: number;
-  identity: string;
-  subject: string;
-  idpSession: string | null;
-};
+type Issued = Pick<Identity, "subject" | "idpSession"> &
+  Record<"storeId" | "attemptId" | "identity", string> & { codeExpiresAt: number };
 
 const updateIssued = statement((db, issued: Issued) =>
   db
@@ -189,6 +183,6 @@ export async function forgetOldAttempts(deps: Deps): Promise<boolean> {
     return Number(numUpdatedRows);
   };
   const { isDone } = await inBatches(deps, forgetIdentities, ROUND);
-  const isBehind = await deleteOld(deps, "sign_on_attempts", ["id"], "forget_at", now);
+  const isBehind = await deleteOld(deps, "sign_on_attempts", now);
   return isBehind || !isDone;
 }

@@ -1,19 +1,18 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Clock } from "../lib/clock.ts";
+import type { Identity } from "../openid/identify.ts";
 import type { EndedSession } from "../openid/logout-token.ts";
+import type { ProfileKey } from "../profiles/profile.ts";
 import { deleteOld } from "../storage/delete-old.ts";
 import { hold, holdShared } from "../storage/hold.ts";
 import { statement } from "../storage/statement.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import { KNOWN_MS } from "./claim-attempt.ts";
 
-/**
- * Sessions that identity providers have ended lately (back-channel logout). A sign-on still in progress at that moment
- * has no code and no token yet to take back, so it is refused when it redeems its code.
- */
+/** Sessions that providers have ended lately. A sign-on in progress then is refused when it redeems its code. */
 
 type Deps = { storage: Storage; clock: Clock };
-type EndedProfile = { storeId: string; profileId: string };
+type EndedProfile = Pick<ProfileKey, "storeId" | "profileId">;
 
 /** In place of an absent session or subject. A provider's have at least one character. */
 export const UNNAMED = "";
@@ -47,19 +46,13 @@ export async function noteEnded(
 }
 
 /** The provider's session of a sign-on. `since`: the time of the callback. */
-export type IdpSession = EndedProfile & { subject: string; idpSession: string; since: number };
+export type IdpSession = ProfileKey & { subject: string; idpSession: string; since: number };
 
 export const idpSessionOf = (
-  profile: EndedProfile,
-  { subject, idpSession }: { subject: string; idpSession: string | null },
+  key: ProfileKey,
+  { subject, idpSession }: Pick<Identity, "subject" | "idpSession">,
   since: number,
-): IdpSession => ({
-  storeId: profile.storeId,
-  profileId: profile.profileId,
-  subject,
-  idpSession: idpSession ?? UNNAMED,
-  since,
-});
+): IdpSession => ({ ...key, subject, idpSession: idpSession ?? UNNAMED, since });
 
 /**
  * 1 if the session has ended since. Matches subject and session by the rule of `isOfSession` in backchannel-logout.ts.
@@ -103,10 +96,4 @@ const nameOf = ({ storeId, profileId }: EndedProfile): string => `sessions ${sto
 
 /** Deletes rows as old as the attempts that they could concern, which are deleted too. True: more are left. */
 export const forgetEndedSessions = (deps: Deps): Promise<boolean> =>
-  deleteOld(
-    deps,
-    "ended_idp_sessions",
-    ["store_id", "profile_id", "subject", "idp_session"],
-    "ended_at",
-    deps.clock.now() - KNOWN_MS,
-  );
+  deleteOld(deps, "ended_idp_sessions", deps.clock.now() - KNOWN_MS);

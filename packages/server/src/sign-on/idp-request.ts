@@ -5,12 +5,13 @@ import type { Metadata } from "../openid/discovery.ts";
 import type { Profile } from "../profiles/profile.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import {
+  browserCookie,
   browserCookieName,
   browserCookies,
   challengeOf,
   digest,
   idpSecretsOf,
-  isBrowserValue,
+  isDigest,
   newBrowserValue,
 } from "./attempt.ts";
 
@@ -22,7 +23,7 @@ export function knowBrowser(
   cookieHeader: string | undefined,
 ): { digest: string; answer: { setCookies?: string[] } } {
   const sent = readCookie(cookieHeader, browserCookieName(publicUrl));
-  if (isBrowserValue(sent)) return { digest: digest(sent), answer: {} };
+  if (isDigest(sent)) return { digest: digest(sent), answer: {} };
   const made = newBrowserValue();
   const madeDigest = digest(made);
   return { digest: madeDigest, answer: { setCookies: browserCookies(publicUrl, made, madeDigest) } };
@@ -34,12 +35,10 @@ export function forgetBrowser(
   cookieHeader: string | undefined,
 ): string[] {
   const shared = browserCookieName(publicUrl);
-  const names = (cookieHeader ?? "").split(";").map((pair) => pair.split("=")[0]?.trim() ?? "");
-  const own = names.filter((name) => name === shared || /^\.[\w-]$/.test(name.slice(shared.length)));
-  const secure = publicUrl.startsWith("https:") ? "; Secure" : "";
-  return [...new Set(own)]
-    .filter((name) => name.startsWith(shared))
-    .map((name) => `${name}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0${secure}`);
+  const isOwn = new RegExp(`^${shared}(\\.[\\w-])?$`);
+  const sent = (cookieHeader ?? "").split(";").map((pair) => pair.split("=")[0]?.trim() ?? "");
+  const own = new Set(sent.filter((name) => isOwn.test(name)));
+  return [...own].map((name) => browserCookie(publicUrl, name, "", "; Max-Age=0"));
 }
 
 /** The URL of the provider's authorization endpoint. The provider sends `idpState` back. */

@@ -1,7 +1,8 @@
 import type { Caller } from "../contract/caller.ts";
 import type * as contract from "../contract/customer-tokens.ts";
-import type { Input, Output } from "../contract/operation.ts";
+import type { Output } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
+import type { RequestOf } from "../contract/request.ts";
 import { answerOnce, type Remember } from "../customers/idempotent-answers.ts";
 import { holdPassword, type SignInDeps, signInWithPassword } from "../customers/password-sign-in.ts";
 import { type IssuedToken, issueToken } from "../customers/tokens/issue-token.ts";
@@ -12,17 +13,9 @@ import { redeem } from "./redeem.ts";
 import { type DirectDeps, findDirectPath, redeemDirect } from "./redeem-direct.ts";
 
 type Deps = DirectDeps & SignInDeps;
-type Body = Input<typeof contract.issueCustomerToken>["body"];
 type CustomerTokenAnswer = Output<typeof contract.issueCustomerToken>;
 
-type CustomerTokenRequest = {
-  caller: Caller;
-  source: string;
-  userAgent: string | undefined;
-  isGone(): boolean;
-  idempotencyKey: string | undefined;
-  body: Body;
-};
+type CustomerTokenRequest = RequestOf<typeof contract.issueCustomerToken>;
 
 /** Issues a customer token for a code or for a password, with the same answer. */
 export function issueCustomerToken(deps: Deps, request: CustomerTokenRequest): Promise<CustomerTokenAnswer> {
@@ -36,8 +29,9 @@ export function issueCustomerToken(deps: Deps, request: CustomerTokenRequest): P
   );
 }
 
-type WithCode = Extract<Body["data"], { authentication_mechanism: "oidc" }>;
-type WithPassword = Exclude<Body["data"], WithCode>;
+type Credentials = CustomerTokenRequest["body"]["data"];
+type WithCode = Extract<Credentials, { authentication_mechanism: "oidc" }>;
+type WithPassword = Exclude<Credentials, WithCode>;
 
 async function withCode(
   deps: Deps,

@@ -3,8 +3,7 @@ import { Problem } from "../contract/problem.ts";
 import { signOnReasonEntry } from "../contract/sign-on-reasons.ts";
 import { digestsOf, isErasedSince } from "../customers/erasing/erased-digests.ts";
 import { findLinked } from "../customers/identities/find-linked.ts";
-import { settleIdentity } from "../customers/identities/settle-identity.ts";
-import { type IssuedToken, issueToken, type TokenOrigin } from "../customers/tokens/issue-token.ts";
+import type { IssuedToken, TokenOrigin } from "../customers/tokens/issue-token.ts";
 import type { By } from "../events/event.ts";
 import { newId } from "../lib/ids.ts";
 import { hashSecret } from "../lib/secrets.ts";
@@ -14,16 +13,16 @@ import type { Realm } from "../realms/realm.ts";
 import { getSettings, listDirectProfiles } from "../realms/settings.ts";
 import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
 import { referenceOf } from "../sign-on-records/reference.ts";
-import { isRecorded, recordOf, startTrail, type Trail, timed } from "../sign-on-records/trail.ts";
+import { startTrail, type Trail, timed } from "../sign-on-records/trail.ts";
 import type { Trx } from "../storage/storage.ts";
 import { challengeOf } from "./attempt.ts";
 import { unavailable } from "./authorize.ts";
-import { failAttempt, forgetAt } from "./claim-attempt.ts";
+import { failAttempt, insertAttempt } from "./claim-attempt.ts";
 import type { ClientGrant } from "./client-grant.ts";
 import { idpSessionOf, isSessionEnded } from "./ended-sessions.ts";
-import type { RedeemDeps } from "./redeem.ts";
+import { issueForIdentity, type RedeemDeps } from "./redeem.ts";
 import { type IdpDeps, redeemIdpCode } from "./redeem-idp-code.ts";
-import { reasonOf, signOnProblem } from "./refuse.ts";
+import { noteFailure, reasonOf, signOnProblem } from "./refuse.ts";
 import { recordCodeRefusal, refuseCode } from "./replayed-code.ts";
 import { findPath } from "./sign-on-path.ts";
 
@@ -58,15 +57,17 @@ export async function redeemDirect(
     throw new Problem("redirect_uri_mismatch", { detail: "The redirect URI is not one of the realm's." });
   const signer = await deps.signingKeys.current();
   const { from, requestId } = grant;
-  const place = { ...keyOf(profile), isOfMembers: false };
-  const trail = startTrail(newId(), place, { ...from, startedAt: deps.clock.now(), requestId });
-  trail.profile = profile;
-  trail.keyId = grant.keyId ?? null;
-  trail.facts.redirectUri = grant.clientRedirectUri;
+  const place = keyOf(profile);
+  const begun = { startedAt: deps.clock.now(), requestId, profile, keyId: grant.keyId };
+  const trail = startTrail(newId(), { ...place, isOfMembers: false }, { ...from, ...begun });
+  trail.facts.redirect_uri = grant.clientRedirectUri;
   deps.traces?.join("direct", trail.id);
   const codeHash = hashSecret(`${profile.id} ${grant.clientCode}`);
+  const { clientRedirectUri } = grant;
   const codeChallenge = challengeOf(grant.clientVerifier);
-  if (!(await claimDirectCode(deps, profile, { id: trail.id, codeHash, codeChallenge, grant }))) {
+  const attempt = { id: trail.id, clientId: profile.client_id, clientRedirectUri, codeChallenge };
+  // No attempt began here. The unique hash of the provider's code decides that it is redeemed only once.
+  if (!(await insertAttempt(deps.storage.db, deps.clock, place, attempt, codeHash))) {
     if (!(await untilSettled(deps, profile.store_id, codeHash))) {
       deps.recorder.count("failed", "idp_unavailable");
       throw idpAway();
@@ -90,42 +91,22 @@ export async function redeemDirect(
       const returned = { storeId: profile.store_id, since: trail.startedAt };
       const wasErased = await isErasedSince(trx, { ...returned, ...digests });
       const found = { profile: current.profile, realm: current.realm, wasErased };
-      const settled = await settleIdentity(trx, deps, found, identity, linked);
-      if ("reason" in settled) throw signOnProblem(settled.reason);
-      const granted = {
-        storeId: profile.store_id,
-        realmId: profile.realm_id,
-        clientId: profile.client_id,
-        customerId: settled.customerId,
-        mechanism: "oidc",
-        from,
-        through: {
-          profileId: profile.id,
-          profileName: profile.name,
-          subject: identity.subject,
-          idpSession: identity.idpSession,
-        },
-      } as const;
-      const { happened } = settled;
-      const issued = await issueToken(trx, deps, signer, granted, { by: grant.by, happened });
+      const of = { clientId: profile.client_id };
+      const issued = await issueForIdentity(trx, deps, { signer, place: found, identity, linked, of, grant });
+      if ("reason" in issued) throw signOnProblem(issued.reason);
       await settleDirectCode(trx, deps, place, trail.id, issued.id);
       await onIssued(trx, issued);
       return issued;
     });
     deps.recorder.count("exchanged");
-    const record = { ...recordOf(trail), outcome: "exchanged", reason: null } as const;
-    deps.recorder.note({ ...record, error: null });
-    deps.recorder.noteExchange({ ...record, customerId: token.customerId });
+    deps.recorder.note(trail, { outcome: "exchanged", reason: null, customerId: token.customerId });
     return token;
   } catch (error) {
     throw await endClaim(deps, profile, trail, error);
   }
 }
 
-/**
- * Waits, up to ten seconds, for a concurrent request with the same code. False: that request has deleted its claim,
- * because the provider did not answer it.
- */
+/** Waits up to ten seconds for another request with the same code. False: the provider did not answer that one. */
 async function untilSettled({ storage }: DirectDeps, storeId: string, codeHash: string): Promise<boolean> {
   for (let tries = 0; tries < 50; tries++) {
     const row = await storage.db
@@ -163,9 +144,7 @@ async function endClaim(deps: DirectDeps, profile: Profile, trail: Trail, error:
   const isAway = signOnReasonEntry(reason).error === "temporarily_unavailable";
   const end = isAway ? forgetDirectCode : failAttempt;
   await end(deps, keyOf(profile), trail.id).catch(() => {});
-  deps.recorder.count("failed", reason);
-  const isNoted = await isRecorded(deps, trail);
-  if (isNoted) deps.recorder.note({ ...recordOf(trail), outcome: "failed", reason, error: null });
+  const isNoted = await noteFailure(deps, trail, reason);
   if (!(error instanceof Problem)) return error;
   const found = isNoted ? { reference: referenceOf(trail.id) } : undefined;
   if (isAway) return idpAway(found);
@@ -176,31 +155,6 @@ async function endClaim(deps: DirectDeps, profile: Profile, trail: Trail, error:
 
 const idpAway = (found?: { reference: string }): Problem =>
   new Problem("idp_unavailable", { retryAfterSeconds: 10, ...(found && { meta: found }) });
-
-/** No attempt began here. The unique hash of the provider's code decides that it is redeemed only once. */
-export async function claimDirectCode(
-  { storage, clock }: Pick<DirectDeps, "storage" | "clock">,
-  profile: Pick<Profile, "id" | "store_id" | "realm_id" | "client_id">,
-  claim: { id: string; codeHash: string; codeChallenge: string; grant: { clientRedirectUri: string } },
-): Promise<boolean> {
-  const { numInsertedOrUpdatedRows } = await storage.db
-    .insertInto("sign_on_attempts")
-    .values({
-      id: claim.id,
-      store_id: profile.store_id,
-      realm_id: profile.realm_id,
-      profile_id: profile.id,
-      client_id: profile.client_id,
-      client_redirect_uri: claim.grant.clientRedirectUri,
-      code_challenge: claim.codeChallenge,
-      code_hash: claim.codeHash,
-      state: "returned",
-      forget_at: forgetAt(clock),
-    })
-    .onConflict((conflict) => conflict.column("code_hash").doNothing())
-    .executeTakeFirst();
-  return numInsertedOrUpdatedRows === 1n;
-}
 
 /** Runs in the transaction that issues the token. */
 export async function settleDirectCode(

@@ -2,8 +2,9 @@ import { readCredentials } from "../access/authenticate-client.ts";
 import { issueAccessToken, writeAnswer } from "../access/issue-access-token.ts";
 import type * as contract from "../contract/access-tokens.ts";
 import { MEMBERS_CLIENT_ID } from "../contract/access-tokens.ts";
-import type { Input, Output } from "../contract/operation.ts";
+import type { Output } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
+import type { RequestOf } from "../contract/request.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { hashSecret, isWellFormed } from "../lib/secrets.ts";
 import { settleMember } from "../members/sign-in.ts";
@@ -13,21 +14,17 @@ import { type TradeDeps, tradeCode } from "./burn-code.ts";
 type Deps = TradeDeps & { keyring: Keyring };
 type MemberToken = Output<typeof contract.issueAccessToken>;
 
-type AccessTokenRequest = {
-  authorization: string | undefined;
-  body: Input<typeof contract.issueAccessToken>["body"];
-  requestId: string;
-};
+type AccessTokenRequest = RequestOf<typeof contract.issueAccessToken>;
 
 /** The token endpoint: a member's code is redeemed, and other grants issue an access token for an application key. */
 export function redeemOrIssue(
   deps: Deps & Parameters<typeof issueAccessToken>[0],
-  { authorization, body, requestId }: AccessTokenRequest,
+  request: AccessTokenRequest,
 ): Promise<MemberToken> {
-  const { grant_type, ...rest } = body;
+  const { grant_type, ...rest } = request.body;
   return grant_type === "authorization_code"
-    ? redeemForMember(deps, authorization, body, requestId)
-    : issueAccessToken(deps, authorization, { ...rest, grant_type });
+    ? redeemForMember(deps, request)
+    : issueAccessToken(deps, request.authorization, { ...rest, grant_type });
 }
 
 /**
@@ -36,9 +33,7 @@ export function redeemOrIssue(
  */
 async function redeemForMember(
   deps: Deps,
-  authorization: string | undefined,
-  body: Input<typeof contract.issueAccessToken>["body"],
-  requestId: string,
+  { authorization, body, requestId }: AccessTokenRequest,
 ): Promise<MemberToken> {
   if (body.scope) throw new Problem("scope_unknown");
   const { clientId } = readCredentials(authorization, body);

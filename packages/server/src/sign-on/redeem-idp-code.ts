@@ -61,7 +61,7 @@ export async function redeemIdpCode(
     const email = "identity" in identified ? identified.identity.email : identified.email;
     // For the record only: without the digest the sign-on continues.
     if (email !== undefined)
-      trail.facts.emailDigest = await deps.emailDigests.of(trail.storeId, email).catch(() => null);
+      trail.facts.email_digest = await deps.emailDigests.of(trail.storeId, email).catch(() => null);
     if ("reason" in identified) {
       trail.idpAnswer = identified.answer;
       throw signOnProblem(identified.reason);

@@ -1,12 +1,13 @@
 import type { BrowserAnswer } from "../contract/browser.ts";
 import { Problem } from "../contract/problem.ts";
+import type { ProblemCode } from "../contract/problems.ts";
 import { type SignOnReason, signOnReasonEntry, signOnReasons } from "../contract/sign-on-reasons.ts";
 import { withParameters } from "../lib/query-parameters.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
 import type { Recorder } from "../sign-on-records/recorder.ts";
 import { referenceOf } from "../sign-on-records/reference.ts";
-import { isRecorded, recordOf, type Trail } from "../sign-on-records/trail.ts";
+import { isRecorded, type Trail } from "../sign-on-records/trail.ts";
 import { isUnavailable } from "../storage/failures.ts";
 
 /**
@@ -27,7 +28,21 @@ export function reasonOf(error: unknown): SignOnReason {
   return isUnavailable(error) ? "storage_unavailable" : "internal_error";
 }
 
-type RefuseDeps = { publicUrl: string; recorder: Recorder; recordLimiter: RecordLimiter };
+type NoteDeps = { recorder: Recorder; recordLimiter: RecordLimiter };
+
+/** True if the failure gets a record, by its limits. A second callback has the record of the first one. */
+export async function noteFailure(
+  deps: NoteDeps,
+  trail: Trail,
+  reason: SignOnReason | ProblemCode,
+  error: string | null = null,
+): Promise<boolean> {
+  deps.recorder.count("failed", reason);
+  const isNoted = reason !== "callback_replay" && (await isRecorded(deps, trail));
+  if (isNoted) deps.recorder.note(trail, { outcome: "failed", reason, error });
+  return isNoted;
+}
+
 type ClientRedirect = { clientRedirectUri: string; clientState: string | undefined };
 
 export const redirectToClient = (
@@ -43,7 +58,7 @@ export const redirectToClient = (
   });
 
 export async function redirectProblemsTo(
-  deps: RefuseDeps,
+  deps: NoteDeps & { publicUrl: string },
   client: ClientRedirect,
   trail: Trail,
   work: () => Promise<BrowserAnswer>,
@@ -56,9 +71,7 @@ export async function redirectProblemsTo(
     const meta = cause instanceof Problem ? cause.faults[0].meta : undefined;
     const error = typeof meta?.error === "string" ? meta.error : entry.error;
     const reference = referenceOf(trail.id);
-    deps.recorder.count("failed", reason);
-    const isNoted = reason !== "callback_replay" && (await isRecorded(deps, trail));
-    if (isNoted) deps.recorder.note({ ...recordOf(trail), outcome: "failed", reason, error });
+    const isNoted = await noteFailure(deps, trail, reason, error);
     const location = redirectToClient(deps, trail, client, {
       error,
       error_description: entry.means,
@@ -74,17 +87,10 @@ export async function redirectProblemsTo(
 export type PageCode = "attempt_expired" | "browser_changed" | "redirect_uri_unregistered";
 
 /** The page shows the reference of the record, if there is a record. */
-export async function refuseWithPage(
-  deps: Pick<RefuseDeps, "recorder" | "recordLimiter">,
-  trail: Trail,
-  problem: Problem,
-): Promise<never> {
+export async function refuseWithPage(deps: NoteDeps, trail: Trail, problem: Problem): Promise<never> {
   const { code } = problem;
-  deps.recorder.count("failed", code);
-  const isNoted = await isRecorded(deps, trail);
-  if (isNoted) deps.recorder.note({ ...recordOf(trail), outcome: "failed", reason: code, error: null });
   throw new Problem(code, {
-    ...(isNoted && { meta: { reference: referenceOf(trail.id) } }),
+    ...((await noteFailure(deps, trail, code)) && { meta: { reference: referenceOf(trail.id) } }),
     cause: problem.cause,
   });
 }

@@ -126,26 +126,5 @@ export function recordCodeRefusal(
   recorder.count("failed", refusal.code);
   if (!replayed) return;
   const { attempt, customerId, isOfMembers } = replayed;
-  recorder.noteExchange({
-    ...recordHead(attempt, { isOfMembers }),
-    outcome: "exchanged",
-    reason: "code_replayed",
-    customerId,
-  });
+  recorder.noteExchange(attempt, { outcome: "exchanged", reason: "code_replayed", customerId, isOfMembers });
 }
-
-/** `keyId`: the key that has redeemed the code. */
-export const recordHead = (
-  attempt: AttemptRow,
-  { isOfMembers, keyId = null }: { isOfMembers: boolean; keyId?: string | null },
-) => ({
-  id: attempt.id,
-  storeId: attempt.store_id,
-  realmId: attempt.realm_id,
-  isOfMembers,
-  keyId,
-  profileId: attempt.profile_id,
-  profileName: null,
-  reference: referenceOf(attempt.id),
-  startedAt: attempt.exchanged_at ?? attempt.code_expires_at ?? attempt.forget_at,
-});

@@ -1,14 +1,14 @@
 import type { BrowserAnswer, BrowserRequest, TestReport } from "../contract/browser.ts";
 import { limits } from "../contract/limits.ts";
+import type * as contract from "../contract/oidc-profiles.ts";
 import type { Output } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
 import { remedyOf, type SignOnReason, signOnReasonEntry } from "../contract/sign-on-reasons.ts";
-import type * as contract from "../contract/test-sign-on.ts";
 import { toIso } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { type Parameters, readParameters, withParameters } from "../lib/query-parameters.ts";
-import { seal, unseal } from "../lib/seal.ts";
+import { seal } from "../lib/seal.ts";
 import type { Identity } from "../openid/identify.ts";
 import { judgeSignOn } from "../profiles/live-evidence.ts";
 import { getProfile, type Profile, type ProfileKey } from "../profiles/profile.ts";
@@ -16,8 +16,8 @@ import { presentLinks } from "../profiles/resource.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import type { Recorder } from "../sign-on-records/recorder.ts";
 import { referenceOf } from "../sign-on-records/reference.ts";
-import { recordOf, startTrail, type Trail } from "../sign-on-records/trail.ts";
-import { contextOf, isOver, type SignOnAttempt } from "./attempt.ts";
+import { startTrail, type Trail } from "../sign-on-records/trail.ts";
+import { contextOf, isOver, openAtPath, type SignOnAttempt } from "./attempt.ts";
 import { unavailable } from "./authorize.ts";
 import { claimAttempt, failAttempt } from "./claim-attempt.ts";
 import { foreseeRealmRefusal, identifyShopper, isSameBrowser } from "./identify-shopper.ts";
@@ -68,12 +68,11 @@ export async function beginTest(deps: Deps, ids: Ids, request: BrowserRequest): 
   if (!path) throw new Problem("realm_not_found");
   if (!path.profile) throw new Problem("profile_not_found");
   const asked = readParameters(request.search);
-  const text = unseal(deps.keyring, "test-sign-on", contextOf(key), asked.get("ticket") ?? "");
-  const ticket: Ticket | undefined = text === undefined ? undefined : JSON.parse(text);
+  const ticket = openAtPath<Ticket>(deps.keyring, "test-sign-on", key, asked.get("ticket") ?? "");
   if (!ticket || ticket.expiresAt <= deps.clock.now()) throw new Problem("test_sign_on_over");
   if (!(await claim(deps, key, ticket.id))) throw new Problem("test_sign_on_over");
-  const begun = { id: ticket.attemptId ?? newId(), startedAt: deps.clock.now() };
-  const trail = trailOf(key, path, request, begun);
+  const begun = { startedAt: deps.clock.now(), profile: path.profile };
+  const trail = startTrail(ticket.attemptId ?? newId(), placeOf(key, path), { ...request, ...begun });
   deps.traces?.join("authorize", trail.id);
   try {
     const profile = testable(path);
@@ -95,14 +94,11 @@ export async function beginTest(deps: Deps, ids: Ids, request: BrowserRequest): 
 }
 
 /** Undefined: the state is not of a test, or of a test that began under another path. */
-export function openTestAttempt(
-  { keyring }: { keyring: Keyring },
+export const openTestAttempt = (
+  keyring: Keyring,
   key: ProfileKey,
   idpState: string,
-): TestAttempt | undefined {
-  const text = unseal(keyring, "test-sign-on-attempt", contextOf(key), idpState);
-  return text === undefined ? undefined : JSON.parse(text);
-}
+): TestAttempt | undefined => openAtPath(keyring, "test-sign-on-attempt", key, idpState);
 
 type ReturnedTest = {
   key: ProfileKey;
@@ -121,7 +117,8 @@ export async function finishTest(deps: Deps, returned: ReturnedTest): Promise<Br
   if (isOver(deps, attempt, path.endedBefore)) return refusePage("attempt_expired");
   if (!isSameBrowser(deps, attempt, request)) return refusePage("browser_changed");
   if (!(await claim(deps, key, attempt.id))) throw new Problem("test_sign_on_over");
-  const trail = trailOf(key, path, request, attempt);
+  const { startedAt } = attempt;
+  const trail = startTrail(attempt.id, placeOf(key, path), { ...request, startedAt, profile: path.profile });
   let identity: Identity | undefined;
   try {
     const profile = testable(path);
@@ -138,28 +135,12 @@ export async function finishTest(deps: Deps, returned: ReturnedTest): Promise<Br
 
 /** One insert decides which of several visits continues. */
 const claim = (deps: Deps, key: ProfileKey, id: string): Promise<boolean> =>
-  claimAttempt(deps, key, {
-    id,
-    clientId: "",
-    codeChallenge: "",
-    clientNonce: null,
-    clientRedirectUri: "",
-  });
+  claimAttempt(deps, key, { id, clientId: "", codeChallenge: "", clientRedirectUri: "" });
 
-function trailOf(
-  key: ProfileKey,
-  { profile, realm }: SignOnPath,
-  request: BrowserRequest,
-  { id, startedAt }: Pick<SignOnAttempt, "id" | "startedAt">,
-): Trail {
-  const trail = startTrail(
-    id,
-    { ...key, isOfMembers: realm.purpose === "members" },
-    { ...request, startedAt },
-  );
-  trail.profile = profile;
-  return trail;
-}
+const placeOf = (key: ProfileKey, { realm }: SignOnPath) => ({
+  ...key,
+  isOfMembers: realm.purpose === "members",
+});
 
 /** A disabled profile can be tested, too: a new profile should be tested before it is enabled. */
 function testable({ profile }: SignOnPath): Profile {
@@ -176,16 +157,11 @@ const personOf = ({ email, emailVerified, name, subject }: Identity): TestReport
 type TestOutcome = { reason: SignOnReason | null; person: TestReport["person"]; cause?: unknown };
 
 function report({ recorder }: Deps, trail: Trail, { reason, person, cause }: TestOutcome): BrowserAnswer {
-  const record = recordOf(trail);
-  const { reference, checks, timings } = record;
+  const { checks, timings } = trail;
+  const reference = referenceOf(trail.id);
   const entry = reason === null ? undefined : signOnReasonEntry(reason);
-  recorder.note({
-    ...record,
-    isTest: true,
-    outcome: reason === null ? "tested" : "failed",
-    reason,
-    error: entry?.error ?? null,
-  });
+  const outcome = reason === null ? "tested" : "failed";
+  recorder.note(trail, { outcome, reason, error: entry?.error ?? null, isTest: true });
   const shown: TestReport = {
     profileName: trail.profile?.name ?? "",
     reference,

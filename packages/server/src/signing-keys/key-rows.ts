@@ -30,10 +30,7 @@ type KeyDeps = { storage: Storage; clock: Clock; keyring: Keyring };
 const TABLES = { ES256: "signing_keys", RS256: "id_token_keys" } as const;
 const LOCK = "signing keys";
 const PURPOSE = "signing-key";
-/**
- * More than the five minutes for which verifiers may cache the key set, and more than another instance needs to see a
- * new key.
- */
+/** Longer than verifiers may cache the key set (five minutes), and than an instance needs to see a new key. */
 export const PUBLISHED_BEFORE_MS = 10 * 60_000;
 
 type NewKey = Pick<StoredKey, "kid" | "alg" | "privateKey" | "publicKey">;
@@ -52,10 +49,7 @@ export async function newKey(alg: SigningAlgorithm): Promise<NewKey> {
   return { kid: randomBytes(12).toString("base64url"), alg, ...pair };
 }
 
-/**
- * The keys of both kinds in the order in which they sign. `unopened` counts the keys that are damaged or sealed with a
- * missing master key.
- */
+/** In the order in which they sign. `unopened` counts damaged keys, and keys sealed with a missing master key. */
 export async function readKeys({
   storage: { db },
   keyring,
@@ -119,10 +113,7 @@ export const deleteKeysBefore = async (db: Database, alg: SigningAlgorithm, sign
   await db.deleteFrom(TABLES[alg]).where("signs_from", "<", signsFrom).execute();
 };
 
-/**
- * Rotation on demand: publishes the next key of each kind now; it signs in ten minutes. Returns the `kid` of the ES256
- * key.
- */
+/** Publishes the next key of each kind, which signs in ten minutes. Returns the `kid` of the ES256 key. */
 export async function addNextKey(deps: KeyDeps): Promise<string> {
   const now = deps.clock.now();
   const [ec, rsa] = await Promise.all([newKey("ES256"), newKey("RS256")]);
@@ -133,10 +124,7 @@ export async function addNextKey(deps: KeyDeps): Promise<string> {
   return ec.kid;
 }
 
-/**
- * For a leaked key: deletes all keys, and new keys sign at once. Every earlier token is invalid on every instance
- * within a second. Returns the `kid` of the new ES256 key.
- */
+/** For a leaked key: new keys sign at once, and within a second no instance accepts a token from before. */
 export async function replaceKeys(
   deps: KeyDeps,
   onTokensEnded?: (rows: number) => void,

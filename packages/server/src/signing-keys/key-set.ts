@@ -20,9 +20,7 @@ const LOOK_AGAIN_MS = 1000;
 export const ofKind = (keys: readonly StoredKey[], wanted: SigningAlgorithm): StoredKey[] =>
   keys.filter(({ alg }) => alg === wanted);
 
-/**
- * The signing keys in the memory of this process: read once a minute, and again after a change of them by any process.
- */
+/** The signing keys in memory: read once a minute, and again after any process has changed them. */
 export class KeySet {
   readonly #deps: KeySetDeps;
   readonly #readOnce = createSingleFlight<StoredKey[]>();
@@ -34,8 +32,7 @@ export class KeySet {
 
   constructor(deps: KeySetDeps) {
     this.#deps = deps;
-    // Without a store id the change concerns the keys: one may have been removed. A read that has begun before is not
-    // kept.
+    // Without a store id the change may be of the keys. A read that has begun before is not kept.
     deps.storage.changes.listen((storeId) => {
       if (storeId !== undefined) return;
       this.#changes++;
@@ -96,10 +93,7 @@ export class KeySet {
     return keyIn(await this.#read());
   }
 
-  /**
-   * Makes the first key of a kind, once for all callers of this process. `signsFrom` returns undefined if there is a
-   * key already.
-   */
+  /** Once for all callers of this process. `signsFrom` returns undefined if there is a key already. */
   makeFirst(alg: SigningAlgorithm, signsFrom: () => Promise<number | undefined>): Promise<StoredKey[]> {
     return this.#makeOnce(alg, async () => {
       const from = await signsFrom();
@@ -109,10 +103,7 @@ export class KeySet {
     });
   }
 
-  /**
-   * Generates the key before it takes the lock. `isWanted` decides under the lock, by the time from which the newest
-   * key signs.
-   */
+  /** Generates the key before it takes the lock. `isWanted` decides under the lock, by the newest key's start. */
   async add(
     alg: SigningAlgorithm,
     signsFrom: number,

@@ -28,8 +28,7 @@ export class SigningKeys {
   /** For customer tokens. The first call makes the first key. */
   async current(): Promise<Signer> {
     const all = await this.#keys.all();
-    // The clock of the instance that made the first key may be a little ahead, so the key may not sign yet by this
-    // clock.
+    // If another instance made the first key and its clock is ahead, the key may not sign yet by this clock.
     const key = this.#newestOf(all, "ES256") ?? ofKind(all, "ES256")[0];
     if (!key) throw new Error("there is no signing key");
     return key;
@@ -44,10 +43,7 @@ export class SigningKeys {
     return ofKind(keys, alg).findLast(({ signsFrom }) => signsFrom <= this.#deps.clock.now());
   }
 
-  /**
-   * The content of a token that one of these keys has signed. A signature that was verified before is not verified
-   * again.
-   */
+  /** The content of a token that one of these keys has signed. Each signature is verified once. */
   async readSigned(text: string): Promise<Jws | undefined> {
     const known = this.#signed.get(text);
     // A remembered result is valid only while the key that verified it is still in the set.
@@ -79,8 +75,7 @@ export class SigningKeys {
       const all = await this.#keys.readAnew();
       if (ofKind(all, "RS256").length > 0) return undefined;
       const now = this.#deps.clock.now();
-      // If another key has signed for a while, verifiers may have a cached key set without this one: it signs ten
-      // minutes later.
+      // Verifiers may have cached a key set without this key, if another key has signed: then it signs later.
       const isNew = all.every(({ signsFrom }) => signsFrom > now - PUBLISHED_BEFORE_MS);
       return isNew ? now : now + PUBLISHED_BEFORE_MS;
     });

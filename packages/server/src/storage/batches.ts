@@ -21,10 +21,7 @@ type Bounds = {
   withinMs?: number;
   /** How many times in a row the database may be away or too busy: the same rows are tried again, a few at a time. */
   retries?: number;
-  /**
-   * The pause before the next batch, as a part of the time that the last one took. Less than 1 where a caller waits for
-   * the rows.
-   */
+  /** The pause after a batch, as a part of the batch's time. Less than 1 where a caller waits for the rows. */
   rest?: number;
 };
 

@@ -42,10 +42,7 @@ export async function deleteAlong(
   return done;
 }
 
-/**
- * When two processes delete the same rows, the one that waited for the locks finds its batch empty, although rows are
- * left.
- */
+/** Of two processes that delete the same rows, the one that waits for the locks finds an empty batch. */
 async function isAnyLeft({ db }: Storage, { table, key, where }: Along): Promise<boolean> {
   const left = await db
     .selectFrom(table as "customers")

@@ -6,18 +6,23 @@ import { forChangeIfFree } from "./engine.ts";
 import type { Storage } from "./storage.ts";
 import type { Tables } from "./tables.ts";
 
-/** The tables that are swept, and the column with the time after which a row is deleted. Each has an index on it. */
-type Swept = {
-  access_token_revocations: "expires_at";
-  customer_tokens: "expires_at";
-  ended_idp_sessions: "ended_at";
-  erased_digests: "erased_at";
-  idempotent_answers: "expires_at";
-  sign_on_attempts: "forget_at";
-  sign_on_statistics: "forget_at";
-  sign_on_statistics_parts: "forget_at";
-  sign_ons: "started_at";
-  integration_deliveries: "forget_at";
+/** The columns that name a row of a swept table, and the time after which a row is deleted, which has an index. */
+const SWEPT = {
+  access_token_revocations: { key: ["token_id"], time: "expires_at" },
+  customer_tokens: { key: ["id"], time: "expires_at" },
+  ended_idp_sessions: { key: ["store_id", "profile_id", "subject", "idp_session"], time: "ended_at" },
+  erased_digests: { key: ["store_id", "person_id", "digest"], time: "erased_at" },
+  idempotent_answers: { key: ["key_hash"], time: "expires_at" },
+  integration_deliveries: { key: ["id"], time: "forget_at" },
+  sign_on_attempts: { key: ["id"], time: "forget_at" },
+  sign_on_statistics: { key: ["store_id", "step", "starts_at", "profile_id"], time: "forget_at" },
+  sign_on_statistics_parts: {
+    key: ["store_id", "kind", "step", "starts_at", "part_id"],
+    time: "forget_at",
+  },
+  sign_ons: { key: ["id"], time: "started_at" },
+} as const satisfies {
+  [T in keyof Tables]?: { key: readonly (keyof Tables[T])[]; time: keyof Tables[T] };
 };
 
 /** The limits of one sweep. The rows that are left wait for the next sweep. */
@@ -38,30 +43,23 @@ export async function inOneRound<T>(
   return true;
 }
 
-type SweptKey<T extends keyof Tables> = keyof Tables[T] & string;
-
 /** Deletes expired rows, as many as fit into a round. True: there are more. */
-export async function deleteOld<T extends keyof Swept>(
-  deps: Deps,
-  table: T,
-  key: readonly SweptKey<T>[],
-  column: Swept[T],
-  untilMs: number,
-): Promise<boolean> {
+export async function deleteOld(deps: Deps, table: keyof typeof SWEPT, untilMs: number): Promise<boolean> {
+  const { key, time } = SWEPT[table];
   const { db } = deps.storage;
   const { ref } = db.dynamic;
   const deleteSome = async (limit: number) => {
     const over = db
       .selectFrom(table as "sign_ons")
-      .select(key.map((one) => ref<"id">(one)))
-      .where(ref(column), "<=", untilMs)
-      .orderBy(ref(column))
+      .select(key.map((column) => ref<"id">(column)))
+      .where(ref(time), "<=", untilMs)
+      .orderBy(ref(time))
       .limit(atMost(limit));
     // Instances that sweep at the same time take different rows, and do not wait for each other.
     const free = forChangeIfFree(db, over);
     const { numDeletedRows } = await db
       .deleteFrom(table as "sign_ons")
-      .where(sql<SqlBool>`(${sql.join(key.map((one) => sql.ref(one)))}) in ${free}`)
+      .where(sql<SqlBool>`(${sql.join(key.map((column) => sql.ref(column)))}) in ${free}`)
       .executeTakeFirst();
     return Number(numDeletedRows);
   };

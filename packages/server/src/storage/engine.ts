@@ -19,10 +19,7 @@ export const forChange = <DB, TB extends keyof DB, O>(db: Database, rows: RowQue
 export const forChangeIfFree = <DB, TB extends keyof DB, O>(db: Database, rows: RowQuery<DB, TB, O>) =>
   engineOf(db) === "postgres" ? rows.forUpdate().skipLocked() : rows;
 
-/**
- * Keeps rows from being deleted until the transaction ends; their other columns may change. `table`: where the query
- * joins several.
- */
+/** Until the transaction ends, the rows cannot be deleted, only changed. `table`: where the query joins several. */
 export const forKeyShare = <DB, TB extends keyof DB, O>(
   db: Database,
   rows: RowQuery<DB, TB, O>,
@@ -38,10 +35,7 @@ export const jsonText = (db: Database, column: string, member: string): RawBuild
     ? sql`${sql.ref(column)}::json ->> ${sql.lit(member)}`
     : sql`${sql.ref(column)} ->> ${sql.lit(member)}`;
 
-/**
- * The time in milliseconds that all instances share: the database's where there may be several, else that of this
- * process.
- */
+/** In milliseconds: the database's clock where there may be several instances, else that of this process. */
 export const sharedNow = (db: Database, now: number): RawBuilder<number> =>
   engineOf(db) === "postgres" ? sql`(extract(epoch from now()) * 1000)::bigint` : sql`${now}`;
 

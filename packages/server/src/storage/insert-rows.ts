@@ -6,6 +6,8 @@ import type { Tables } from "./tables.ts";
 /** Rows per statement, then the next smaller number: few statements to keep, and few to send. */
 const SIZES = [100, 32, 8, 4, 3, 2, 1];
 
+type InsertOptions<O> = { ending?: RawBuilder<O>; isLater?: boolean };
+
 /**
  * Inserts any number of rows by statements that are compiled once for each of a few sizes: to build a statement anew
  * for thousands of values takes longer than to run it, and so does a statement for each row. `ending` follows the rows:
@@ -15,7 +17,7 @@ const SIZES = [100, 32, 8, 4, 3, 2, 1];
 export function insertRows<T extends keyof Tables, C extends keyof Tables[T] & string, O = never>(
   table: T,
   columns: readonly C[],
-  { ending = sql``, isLater = false }: { ending?: RawBuilder<O>; isLater?: boolean } = {},
+  { ending = sql``, isLater = false }: InsertOptions<O> = {},
 ): (db: Database, rows: readonly Pick<Tables[T], C>[]) => Promise<O[]> {
   const bySize = new Map(SIZES.map((size) => [size, insertOf(table, columns, size, ending)]));
   return async (db, rows) => {
@@ -39,6 +41,18 @@ const insertOf = <O>(table: string, columns: readonly string[], size: number, en
     const rows = Array.from({ length: size }, () => row);
     return sql<O>`insert into ${sql.table(table)} (${names}) values ${sql.join(rows)} ${ending}`;
   });
+
+/** The same with every column of the table: the members of the first row. */
+export function insertWholeRows<T extends keyof Tables, O = never>(table: T, options?: InsertOptions<O>) {
+  type Row = Pick<Tables[T], keyof Tables[T] & string>;
+  let insert: ((db: Database, rows: readonly Row[]) => Promise<O[]>) | undefined;
+  return async (db: Database, rows: readonly Row[]): Promise<O[]> => {
+    const [first] = rows;
+    if (!first) return [];
+    insert ??= insertRows(table, Object.keys(first) as (keyof Row)[], options);
+    return insert(db, rows);
+  };
+}
 
 /**
  * Runs a statement about any number of ids, `atOnce` at a time. The statement is compiled once: where there are fewer

@@ -15,8 +15,7 @@ import type { PostgresOptions, Storage } from "./storage.ts";
 export async function connectStorage(databaseUrl: string, options?: PostgresOptions): Promise<Storage> {
   if (!databaseUrl.startsWith("sqlite:")) return connectPostgres(databaseUrl, options);
   const path = databaseUrl.slice("sqlite:".length);
-  // Before the file is opened, which changes its mode and its log: a mistyped path may lead to another program's
-  // database.
+  // Opening changes a file's mode and log, and a mistyped path may lead to another program's database.
   if (isStrange(path))
     throw operatorFault(
       `${resolve(path)} is somebody else's database: there are no tables of latchkey in it, but others. LATCHKEY_DATABASE_URL says which one is meant.`,
@@ -25,10 +24,7 @@ export async function connectStorage(databaseUrl: string, options?: PostgresOpti
   return openSqlite(path);
 }
 
-/**
- * SQLite deletes an old log when it creates a database, and the log of a database that was moved away has its last
- * changes.
- */
+/** SQLite deletes an old log when it creates a database, but such a log may have a moved database's last changes. */
 function refuseLogAlone(path: string): void {
   if (!existsSync(`${path}-wal`) || existsSync(path)) return;
   throw operatorFault(
@@ -143,18 +139,13 @@ async function refuseEncoding({ db }: Storage, databaseUrl: string): Promise<voi
   );
 }
 
-/**
- * Invalid authorisation (28), no such database (3D), no permission for the schema (42501); certificates, and their
- * files.
- */
+/** Invalid authorisation (28), no such database (3D), no permission (42501); certificates and their files. */
 const REFUSED = /^(28...|3D...|42501|ENOENT|EACCES)$|CERT|^UNABLE_TO_|^ERR_(SSL|TLS)_/;
 const NO_TLS = "The server does not support SSL connections";
 /** The driver's words for an address without a password, which the server asks for. */
 const NO_PASSWORD = /^SASL: .* client password must be /;
 
-/**
- * The faults that an operator meets most, with the setting that has the address. Never the URL, which has the password.
- */
+/** An operator's most frequent faults, with the setting's name. Never the URL, which has the password. */
 export function inWords(error: unknown, databaseUrl: string, name = "LATCHKEY_DATABASE_URL"): unknown {
   if (isOperatorFault(error) || databaseUrl.startsWith("sqlite:")) return error;
   const { code, message } = error as Error & { code?: string };

@@ -30,10 +30,7 @@ export type PostponingConnection = { executeLater(query: CompiledQuery): Promise
 /** A database with a quicker way for some queries than Kysely's; undefined: not for this query. */
 export type Shortcut = { shortcut<O>(query: CompiledQuery<O>): Promise<QueryResult<O>> | undefined };
 
-/**
- * PostgreSQL keeps the plan under a name, unless `isNamed` is false: without the value of a limit the planner assumes a
- * tenth of the table.
- */
+/** `isNamed: false` keeps no plan: without the value of a limit PostgreSQL assumes a tenth of the table. */
 export function statement<P extends object, O>(
   build: (db: Database, placeholders: P) => Built<O>,
   { isNamed = true } = {},
@@ -88,10 +85,7 @@ function compileOnce<O>(
 const planNameOf = (text: string): string =>
   `latchkey_${createHash("sha256").update(text).digest("base64url").slice(0, 22)}`;
 
-/**
- * Straight to the connection: without plugins, which would see the result, Kysely's own way does nothing more and takes
- * twice as long.
- */
+/** Without plugins, which would see the result, Kysely's own way does nothing more and takes twice as long. */
 function send<O>(db: Database, query: CompiledQuery<O>): Promise<QueryResult<O>> {
   const executor = db.getExecutor();
   if (executor.plugins.length > 0) return db.executeQuery<O>(query);

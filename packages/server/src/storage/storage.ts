@@ -6,10 +6,7 @@ import type { Tables } from "./tables.ts";
 export type Database = Kysely<Tables>;
 export type Trx = Transaction<Tables>;
 
-/**
- * The database, on either engine. Everything outside this folder writes its queries with Kysely and does not know which
- * engine runs them.
- */
+/** Everything outside this folder writes queries with Kysely and does not know which engine runs them. */
 export type Storage = {
   engine: "sqlite" | "postgres";
   db: Database;

@@ -69,14 +69,9 @@ export async function insertStore(
 }
 
 /** A store that is being deleted is no longer found. */
-export async function findStore({ db }: { db: Database }, storeId: string): Promise<Store | undefined> {
-  const row = await db
-    .selectFrom("stores")
-    .selectAll()
-    .where("id", "=", storeId)
-    .where("deleted_at", "is", null)
-    .executeTakeFirst();
-  return row && storeOf(row);
+export async function findStore(of: { db: Database }, storeId: string): Promise<Store | undefined> {
+  const store = await findStoreOfOperator(of, storeId);
+  return store && !isBeingDeleted(store) ? store : undefined;
 }
 
 /** A store that went away between two steps of one request: the token that named it is no longer valid either. */

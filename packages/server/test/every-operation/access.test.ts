@@ -52,6 +52,7 @@ test("the public routes are the listed ones; every other route needs a token or 
     "backchannelLogout",
     "realmMetadata",
     "jwks",
+    "findMemberSignIn",
     "live",
     "ready",
     "metrics",

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { deleteApplicationKey, rotateApplicationKey } from "../../src/contract/application-keys.ts";
 import { listEvents } from "../../src/contract/events.ts";
-import { revokeAtRealm } from "../../src/contract/realm-revocation.ts";
 import { createRealm } from "../../src/contract/realms.ts";
+import { revokeAtRealm } from "../../src/contract/sign-on.ts";
 import { type Call, call } from "../support/call.ts";
 import { engines } from "../support/engines.ts";
 import { createFederation, type Federation } from "../support/federation.ts";

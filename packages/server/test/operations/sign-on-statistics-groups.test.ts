@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createApplicationKey, deleteApplicationKey } from "../../src/contract/application-keys.ts";
-import { deleteProfile } from "../../src/contract/oidc-profiles.ts";
+import { deleteProfile, testSignOn } from "../../src/contract/oidc-profiles.ts";
 import { realmToken } from "../../src/contract/sign-on.ts";
 import { getSignOnStatistics } from "../../src/contract/sign-ons.ts";
-import { testSignOn } from "../../src/contract/test-sign-on.ts";
 import { createTestApp, getToken, type TestApp } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";

@@ -4,6 +4,7 @@ import { getSignOnStatistics } from "../../src/contract/sign-ons.ts";
 import { deleteStore } from "../../src/delete-store.ts";
 import { addUpTallies } from "../../src/sign-on-records/add-up-statistics.ts";
 import { Recorder } from "../../src/sign-on-records/recorder.ts";
+import { startTrail } from "../../src/sign-on-records/trail.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";
 import { createFederation, type Federation } from "../support/federation.ts";
@@ -128,25 +129,24 @@ describe.each(engines)("statistics of sign-ons on $name", (engine) => {
 
   test("count a sign-on once, whichever instance writes its exchange first", async () => {
     const [one, other] = [new Recorder(f.latchkey), new Recorder(second)];
-    const heads = Array.from({ length: 60 }, (_, index) => ({
-      id: `01890000-0000-7000-8000-${String(index).padStart(12, "0")}`,
-      storeId: f.store.store.id,
-      realmId: f.realmId,
-      profileId: f.profileId,
-      profileName: "Hostile",
-      isOfMembers: false,
-      keyId: null,
-      reference: "AAAA-BBBB",
-      startedAt: f.latchkey.clock.now(),
+    const { clock } = f.latchkey;
+    const trails = Array.from({ length: 60 }, (_, index) => ({
+      ...startTrail(
+        `01890000-0000-7000-8000-${String(index).padStart(12, "0")}`,
+        { storeId: f.store.store.id, realmId: f.realmId, isOfMembers: false },
+        { startedAt: clock.now(), source: "192.0.2.1" },
+      ),
+      profile: { id: f.profileId, name: "Hostile" },
+      checks: [{ check: "id_token.signature", passed: true }],
+      timings: { token: 20, identify: 4 },
     }));
-    const signed = { error: null, checks: [{ check: "id_token.signature", passed: true }] };
-    const timings = { token: 20, identify: 4 };
-    for (const head of heads) one.note({ ...head, outcome: "code_issued", reason: null, ...signed, timings });
-    for (const head of heads) {
-      // The redeeming instance knows the time of the exchange only, not the beginning of the sign-on.
-      const later = { ...head, startedAt: head.startedAt + 65_000 };
-      other.noteExchange({ ...later, outcome: "exchanged", reason: null, customerId: null });
-    }
+    for (const trail of trails) one.note(trail, { outcome: "code_issued", reason: null });
+    // The redeeming instance knows the time of the exchange only, not the beginning of the sign-on.
+    const exchanged_at = clock.now() + 65_000;
+    const used = { profile_id: f.profileId, exchanged_at, code_expires_at: null, forget_at: 0 };
+    const exchanged = { outcome: "exchanged", reason: null, isOfMembers: false } as const;
+    for (const { id, storeId: store_id, realmId: realm_id } of trails)
+      other.noteExchange({ ...used, id, store_id, realm_id }, exchanged);
     await Promise.all([one.flush(), other.flush()]);
     expect((await entries("step=minute")).map((entry) => [entry.from, entry.outcomes])).toEqual([
       ["2026-01-01T00:00:00.000Z", { exchanged: 60 }],

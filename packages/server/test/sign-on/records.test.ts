@@ -3,6 +3,7 @@ import { limits } from "../../src/contract/limits.ts";
 import { authorize } from "../../src/contract/sign-on.ts";
 import { getSignOn, listSignOns } from "../../src/contract/sign-ons.ts";
 import { Recorder } from "../../src/sign-on-records/recorder.ts";
+import { startTrail, type Trail } from "../../src/sign-on-records/trail.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { call } from "../support/call.ts";
 import { createFederation, type Federation } from "../support/federation.ts";
@@ -112,21 +113,14 @@ describe("strangers", () => {
 });
 
 describe("the recorder", () => {
-  const record = (index: number, storeId = f.store.store.id) => ({
-    id: `01890000-0000-7000-8000-${String(index).padStart(12, "0")}`,
-    storeId,
-    realmId: f.realmId,
-    profileId: null,
-    profileName: null,
-    isOfMembers: false,
-    keyId: null,
-    reference: "AAAA-BBBB",
-    startedAt: f.latchkey.clock.now(),
-    outcome: "failed" as const,
-    reason: "idp_unavailable" as const,
-    error: null,
+  const FAILED = { outcome: "failed", reason: "idp_unavailable" } as const;
+  const record = (index: number, storeId = f.store.store.id): Trail => ({
+    ...startTrail(
+      `01890000-0000-7000-8000-${String(index).padStart(12, "0")}`,
+      { storeId, realmId: f.realmId, isOfMembers: false },
+      { startedAt: f.latchkey.clock.now(), source: "192.0.2.1" },
+    ),
     checks: [{ check: "id_token.signature", passed: true }],
-    timings: {},
   });
   const strangers = (index: number) => ({ ...record(index), checks: [] });
   const count = async () =>
@@ -141,9 +135,9 @@ describe("the recorder", () => {
     };
     const fake = { ...storage, db: away } as unknown as Storage;
     const recorder = new Recorder({ storage: fake, clock });
-    for (let i = 0; i < 30_000; i++) recorder.note(record(i));
+    for (let i = 0; i < 30_000; i++) recorder.note(record(i), FAILED);
     await recorder.flush();
-    for (let i = 30_000; i < 45_000; i++) recorder.note(record(i));
+    for (let i = 30_000; i < 45_000; i++) recorder.note(record(i), FAILED);
     await recorder.flush();
     expect([recorder.waiting(), recorder.dropped()]).toEqual([20_000, 25_000]);
     fake.db = storage.db;
@@ -153,11 +147,11 @@ describe("the recorder", () => {
 
   test("has a tenth of its room for unsigned failures", async () => {
     const recorder = new Recorder(f.latchkey);
-    for (let i = 0; i < 1000; i++) recorder.note(record(i));
-    for (let i = 1000; i < 25_000; i++) recorder.note(strangers(i));
+    for (let i = 0; i < 1000; i++) recorder.note(record(i), FAILED);
+    for (let i = 1000; i < 25_000; i++) recorder.note(strangers(i), FAILED);
     expect([recorder.waiting(), recorder.dropped()]).toEqual([3000, 22_000]);
     await recorder.flush();
-    recorder.note(strangers(25_000));
+    recorder.note(strangers(25_000), FAILED);
     expect([recorder.waiting(), recorder.dropped()]).toEqual([1, 22_000]);
   });
 
@@ -175,7 +169,7 @@ describe("the recorder", () => {
       },
     };
     const recorder = new Recorder({ storage: undone, clock });
-    for (let i = 0; i < limits.strangerEventsAtOnce; i++) recorder.note(strangers(i));
+    for (let i = 0; i < limits.strangerEventsAtOnce; i++) recorder.note(strangers(i), FAILED);
     await recorder.flush();
     const noted = await storage.db
       .selectFrom("event_outbox")
@@ -187,9 +181,9 @@ describe("the recorder", () => {
 
   test("loses only the record of a store that is gone", async () => {
     const recorder = new Recorder(f.latchkey);
-    recorder.note(record(1));
-    recorder.note(record(2, "01890000-0000-7000-8000-999999999999"));
-    recorder.note(record(3));
+    recorder.note(record(1), FAILED);
+    recorder.note(record(2, "01890000-0000-7000-8000-999999999999"), FAILED);
+    recorder.note(record(3), FAILED);
     await recorder.flush();
     expect([await count(), recorder.dropped()]).toEqual([2, 1]);
   });
@@ -198,14 +192,18 @@ describe("the recorder", () => {
     "writes the exchange of %s also from an instance whose clock is behind",
     async (what) => {
       const { storage, clock } = f.latchkey;
-      const issued = { ...record(1), outcome: "code_issued" as const, reason: null };
       const ahead = new Recorder({ storage, clock: { ...clock, now: () => clock.now() + 1000 } });
-      ahead.note(issued);
+      ahead.note(record(1), { outcome: "code_issued", reason: null });
       await ahead.flush();
       const expired = { outcome: "expired", reason: "code_expired" };
       if (what === "a code that has expired") await storage.db.updateTable("sign_ons").set(expired).execute();
       const recorder = new Recorder(f.latchkey);
-      recorder.noteExchange({ ...issued, outcome: "exchanged", customerId: "ada" });
+      const { id, storeId: store_id, realmId: realm_id, startedAt: exchanged_at } = record(1);
+      const attempt = { id, store_id, realm_id, profile_id: f.profileId, exchanged_at };
+      recorder.noteExchange(
+        { ...attempt, code_expires_at: null, forget_at: 0 },
+        { outcome: "exchanged", reason: null, customerId: "ada", isOfMembers: false },
+      );
       await recorder.flush();
       const row = await storage.db.selectFrom("sign_ons").selectAll().executeTakeFirst();
       expect(row).toMatchObject({ outcome: "exchanged", reason: null, customer_id: "ada" });

@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { newId } from "../../src/lib/ids.ts";
 import { newCredential } from "../../src/lib/secrets.ts";
-import { claimAttempt, failAttempt, forgetOldAttempts, issueCode } from "../../src/sign-on/claim-attempt.ts";
-import { claimDirectCode, forgetDirectCode, settleDirectCode } from "../../src/sign-on/redeem-direct.ts";
+import {
+  claimAttempt,
+  failAttempt,
+  forgetOldAttempts,
+  insertAttempt,
+  issueCode,
+} from "../../src/sign-on/claim-attempt.ts";
+import { forgetDirectCode, settleDirectCode } from "../../src/sign-on/redeem-direct.ts";
 import { createFederation, type Federation, newPkce, SHOP } from "../support/federation.ts";
 
 /** The states of an attempt in the database: no writer leaves a terminal state, in any order of writes. */
@@ -139,15 +145,11 @@ describe("failAttempt", () => {
 });
 
 describe("a code of the direct flow", () => {
-  const profile = () => ({
-    store_id: place().storeId,
-    realm_id: place().realmId,
-    id: f.profileId,
-    client_id: "customers",
-  });
   const claimCode = async (codeHash = newCredential("lkac")) => {
-    const claim = { id: newId(), codeHash, codeChallenge: "c", grant: { clientRedirectUri: SHOP } };
-    return { ...claim, isFirst: await claimDirectCode(deps(), profile(), claim) };
+    const { storage, clock } = deps();
+    const claim = { id: newId(), clientId: "customers", codeChallenge: "c", clientRedirectUri: SHOP };
+    const isFirst = await insertAttempt(storage.db, clock, place(), claim, codeHash);
+    return { id: claim.id, codeHash, isFirst };
   };
 
   test("is claimed by its hash, once", async () => {

@@ -5,6 +5,7 @@ import { addUpTallies } from "../../src/sign-on-records/add-up-statistics.ts";
 import { tidyRecords } from "../../src/sign-on-records/forget-records.ts";
 import { readStatistics } from "../../src/sign-on-records/read-statistics.ts";
 import { Recorder } from "../../src/sign-on-records/recorder.ts";
+import { startTrail, type Trail } from "../../src/sign-on-records/trail.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { handClock } from "../support/clock.ts";
@@ -62,12 +63,15 @@ describe.each(engines)("sums of sign-ons on $name", (engine) => {
     const run = runs++;
     const recorders = [new Recorder({ storage, clock }), new Recorder({ storage, clock })];
     const at = (instance: number) => recorders[instance] as Recorder;
-    const headOf = (n: number) => {
-      // Members' realms know no application key.
+    const trailOf = (n: number): Trail => {
       const { isOfMembers, profileId, clientKeyId } = sorts[n] as Sort;
+      const place = { storeId: store.id, realmId: "realm", isOfMembers };
+      // Members' realms know no application key.
       const keyId = isOfMembers ? null : clientKeyId;
-      const ids = { id: idOf(run, n), storeId: store.id, realmId: "realm", reference: `R${n}` };
-      return { ...ids, isOfMembers, profileId, profileName: null, keyId, startedAt: clock.now() };
+      const profile = profileId === null ? undefined : { id: profileId, name: profileId };
+      const begun = { startedAt: clock.now(), source: "192.0.2.1", keyId, profile };
+      const checks = [{ check: "id_token.signature", passed: true }];
+      return { ...startTrail(idOf(run, n), place, begun), checks, timings: { token: 20 } };
     };
     for (const move of moves) {
       clock.advance(1000);
@@ -75,16 +79,18 @@ describe.each(engines)("sums of sign-ons on $name", (engine) => {
         const outcome = move.isFailed
           ? ({ outcome: "failed", reason: "id_token.aud" } as const)
           : ({ outcome: "code_issued", reason: null } as const);
-        const checks = [{ check: "id_token.signature", passed: true }];
-        const timings = { token: 20 };
-        at(move.instance).note({ ...headOf(move.index), ...outcome, error: null, checks, timings });
+        at(move.instance).note(trailOf(move.index), outcome);
       } else if (move.kind === "exchange") {
-        const head = headOf(move.index);
-        const keyId = head.isOfMembers || move.ending === "replayed" ? null : move.redeemedBy;
+        const { id, storeId: store_id, realmId: realm_id, isOfMembers, profile } = trailOf(move.index);
+        // A sign-on that was refused before its profile was known has no code.
+        if (!profile) continue;
+        const attempt = { id, store_id, realm_id, profile_id: profile.id };
+        const times = { exchanged_at: clock.now(), code_expires_at: null, forget_at: 0 };
+        const keyId = isOfMembers || move.ending === "replayed" ? undefined : (move.redeemedBy ?? undefined);
         const outcome = move.ending === "failed" ? ("failed" as const) : ("exchanged" as const);
         const reason = { exchanged: null, failed: "verifier_mismatch", replayed: "code_replayed" } as const;
-        const ended = { outcome, reason: reason[move.ending as keyof typeof reason], customerId: null };
-        at(move.instance).noteExchange({ ...head, keyId, ...ended });
+        const ended = { outcome, reason: reason[move.ending as keyof typeof reason], isOfMembers, keyId };
+        at(move.instance).noteExchange({ ...attempt, ...times }, ended);
       } else if (move.kind === "flush") await at(move.instance).flush();
       else if (move.kind === "add up") await addUpTallies({ storage, clock });
       else {

@@ -2,7 +2,7 @@ import { createEgress } from "../../src/egress/egress.ts";
 import type { IdpClient } from "../../src/openid/client.ts";
 import type { Metadata } from "../../src/openid/discovery.ts";
 import { createCalls } from "../../src/profiles/calls.ts";
-import { createDirectory } from "../../src/profiles/directory.ts";
+import { Directory } from "../../src/profiles/directory.ts";
 import { type Profile, profileOf } from "../../src/profiles/profile.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import type { HandClock } from "./clock.ts";
@@ -22,7 +22,7 @@ export function newIdpClient({ idp, storage, clock, callMs }: Given): ReadyClien
     egress: createEgress({ allowedOrigins, ...(callMs !== undefined && { callMs }) }),
     clock,
   });
-  const directory = createDirectory({ storage, clock, calls, allowedOrigins });
+  const directory = new Directory({ storage, clock, calls, allowedOrigins });
   const profile = unstoredProfile(idp);
   return async (metadata) =>
     directory.clientOf(profile, metadata ?? ((await directory.metadataOf(profile)) as Metadata));

@@ -1,7 +1,7 @@
 import { type ComponentProps, type ReactNode, useId } from "react";
 
 type Props = Omit<ComponentProps<"input">, "className" | "onChange" | "value"> & {
-  label: string;
+  label: ReactNode;
   hint?: ReactNode;
   /** The fault of the typed text, in words. */
   fault?: string | undefined;
@@ -39,7 +39,8 @@ type Option<T extends string> = { value: T; label: string; why: string };
 type Choice<T extends string> = {
   legend: string;
   options: readonly Option<T>[];
-  value: T;
+  /** Undefined: none is chosen yet. */
+  value: T | undefined;
   onChoose: (value: T) => void;
   disabled?: boolean;
 };

@@ -2,11 +2,13 @@
  * A pressed button is disabled until its act is done, and may then be removed, as the button of an ended
  * session. The browser then drops the focus: a screen reader is silent, and the next Tab begins before the
  * menu. This function returns the focus to the button or, if the button was removed, to the heading of its
- * container.
+ * container. A dialog that is gone counts as the button that opened it.
  */
 export function keepFocus(): void {
   /** The last focused element and its ancestors, from the inside out. */
   let last: Element[] = [];
+  /** The same, of the last element outside dialogs. */
+  let outside: Element[] = [];
   let wasDisabled = false;
   let isDue = false;
   const note = (element: Element | null) => {
@@ -20,10 +22,13 @@ export function keepFocus(): void {
     const isDisabled = element.matches(":disabled");
     wasDisabled ||= isDisabled;
     if (document.activeElement !== document.body) return;
-    if (!element.isConnected) headingOf(last.find(({ isConnected }) => isConnected))?.focus(STILL);
+    if (!element.isConnected) restore([...(last.some(isDialog) ? outside : []), ...last]);
     else if (wasDisabled && !isDisabled) (element as HTMLElement).focus(STILL);
   };
-  document.addEventListener("focusin", ({ target }) => note(target as Element));
+  document.addEventListener("focusin", ({ target }) => {
+    note(target as Element);
+    if (!last.some(isDialog)) outside = last;
+  });
   // A click beside all elements removes the focus on purpose.
   document.addEventListener("pointerdown", ({ target }) => note((target as Element).closest(FOCUSABLE)));
   new MutationObserver(() => {
@@ -37,6 +42,15 @@ export function keepFocus(): void {
 
 const STILL = { preventScroll: true };
 const FOCUSABLE = "a, button, input, select, textarea, summary";
+
+const isDialog = (element: Element): boolean => element.matches("[role=dialog]");
+
+/** Focuses the first element if it can have the focus, else the heading of the first container that is left. */
+function restore(elements: readonly Element[]): void {
+  const [first] = elements;
+  if (first?.isConnected && !first.matches(":disabled")) (first as HTMLElement).focus(STILL);
+  else headingOf(elements.find(({ isConnected }) => isConnected))?.focus(STILL);
+}
 
 function withParents(element: Element | null): Element[] {
   const all: Element[] = [];

@@ -1,5 +1,5 @@
 import { Dialog, DialogHeading } from "@ariakit/react/dialog";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, type RefObject, useState } from "react";
 
 type Props = {
   title: string;
@@ -8,11 +8,13 @@ type Props = {
   isFirm?: boolean;
   /** The element to focus after closing. Default: the element that has the focus now. */
   opener?: HTMLElement | null;
+  /** The element to focus first. Default: the first control. */
+  initialFocus?: RefObject<HTMLElement | null>;
   children: ReactNode;
 };
 
 /** A dialog above the screen. It keeps the focus inside, and Escape closes it. */
-export function Modal({ title, onClose, isFirm = false, opener = null, children }: Props) {
+export function Modal({ title, onClose, isFirm = false, opener = null, initialFocus, children }: Props) {
   return (
     <Dialog
       open
@@ -20,6 +22,7 @@ export function Modal({ title, onClose, isFirm = false, opener = null, children 
       hideOnEscape={!isFirm}
       hideOnInteractOutside={(event) => !isFirm && !isSecondClick(event)}
       finalFocus={opener}
+      {...(initialFocus && { initialFocus })}
       backdrop={<div className="dialog-back" />}
       className="dialog"
     >

@@ -4,9 +4,9 @@ import {
   commandOn,
   FROM_STORE,
   jsonOption,
+  listOptions,
   NAME,
   OF_STORE,
-  PAGE_OPTIONS,
   YES_OPTION,
 } from "../command.ts";
 
@@ -37,7 +37,7 @@ export const memberCommands: Command[] = [
   command({
     name: "member list",
     does: "Shows a store's members, oldest first.",
-    options: { ...FROM_STORE, ...PAGE_OPTIONS, ...jsonOption('{"members": […], "next": cursor or null}') },
+    options: { ...FROM_STORE, ...listOptions("members") },
     load: async () => (await import("../operator/member.ts")).list,
   }),
   commandOn({
@@ -80,11 +80,7 @@ export const realmCommands: Command[] = [
   command({
     name: "realm list",
     does: "Shows a store's realms, oldest first.",
-    options: {
-      ...FROM_STORE,
-      ...PAGE_OPTIONS,
-      ...jsonOption('{"authentication_realms": […], "next": cursor or null}'),
-    },
+    options: { ...FROM_STORE, ...listOptions("authentication_realms") },
     load: async () => (await import("../operator/realm.ts")).list,
   }),
   commandOn({
@@ -117,8 +113,7 @@ export const profileCommands: Command[] = [
     options: {
       ...FROM_STORE,
       realm: { value: "<realm>", says: "the realm's id; without it, the realm that customers sign in to" },
-      ...PAGE_OPTIONS,
-      ...jsonOption('{"oidc_profiles": […], "next": cursor or null}'),
+      ...listOptions("oidc_profiles"),
     },
     load: async () => (await import("../operator/profile.ts")).list,
   }),
@@ -147,8 +142,7 @@ export const signOnCommands: Command[] = [
       profile: { value: "<profile>", says: "the id of an identity provider's profile" },
       customer: { value: "<customer>", says: "the id of a customer" },
       since: { value: "<time>", says: "started at this time or later, such as 2026-11-16T09:00:00Z" },
-      ...PAGE_OPTIONS,
-      ...jsonOption('{"sign_ons": […], "next": cursor or null}'),
+      ...listOptions("sign_ons"),
     },
     load: async () => (await import("../operator/sign-on.ts")).list,
   }),

@@ -4,9 +4,9 @@ import {
   commandOn,
   FROM_STORE,
   jsonOption,
+  listOptions,
   NAME,
   OF_STORE,
-  PAGE_OPTIONS,
   YES_OPTION,
 } from "../command.ts";
 
@@ -52,7 +52,7 @@ export const storeCommands: Command[] = [
   command({
     name: "store list",
     does: "Shows stores, oldest first, including stores that are being deleted.",
-    options: { ...PAGE_OPTIONS, ...jsonOption('{"stores": […], "next": cursor or null}') },
+    options: listOptions("stores"),
     load: async () => (await import("../operator/store.ts")).list,
   }),
   commandOn({
@@ -104,11 +104,7 @@ export const keyCommands: Command[] = [
   command({
     name: "key list",
     does: "Shows a store's application keys, oldest first.",
-    options: {
-      ...FROM_STORE,
-      ...PAGE_OPTIONS,
-      ...jsonOption('{"application_keys": […], "next": cursor or null}'),
-    },
+    options: { ...FROM_STORE, ...listOptions("application_keys") },
     load: async () => (await import("../operator/key.ts")).list,
   }),
   commandOn({

@@ -1,11 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { rotateSecret } from "../../application-keys/secret.ts";
 import { readDatabaseUrl, readDatabaseUrlOf } from "../../config.ts";
 import { byOperator } from "../../events/event.ts";
-import type { Clock } from "../../lib/clock.ts";
 import { operatorFault, usageFault } from "../../lib/operator-fault.ts";
-import { type EndedRights, endWhatCameBack } from "../../restore/after-restore.ts";
 import { type CarriedOver, carryOver } from "../../restore/carry-over.ts";
+import type { Deps } from "../../restore/replaced.ts";
 import { hasTables } from "../../storage/migrate.ts";
 import {
   connectStorage,
@@ -15,12 +13,11 @@ import {
   refuseMissingFile,
 } from "../../storage/open.ts";
 import { isStrange } from "../../storage/sqlite/backup.ts";
-import type { Storage } from "../../storage/storage.ts";
 import { ifGiven } from "../options.ts";
-import { createProgress } from "../progress.ts";
 import { formatTable } from "../table.ts";
 import { confirm } from "./confirm.ts";
-import { describeCarried, describeMayBeBack, findWhatMayBeBack, mayBeBackAsJson } from "./restored.ts";
+import { describeRestored, endAll, restoredAsJson } from "./restored.ts";
+import { printAnswer } from "./show-list.ts";
 import { type CommandDeps, withStorage } from "./with-storage.ts";
 
 type AfterRestoreOptions = {
@@ -45,35 +42,12 @@ export async function afterRestore(given: AfterRestoreOptions): Promise<void> {
     // be refused.
     if (replaced !== undefined && !carried)
       throw operatorFault(`${NOT_THE_SAME}. Nothing was changed; without --replaced nothing is carried over`);
-    const mayBeBack = carried ? undefined : await findWhatMayBeBack(deps);
-    const ended = await endAll(deps);
+    const restored = await endAll(deps, carried);
     const secrets = given["rotate-secrets"] ? await rotateAll(deps) : undefined;
-    if (given.json) {
-      console.log(
-        JSON.stringify({
-          ...endedAsJson(ended),
-          carried_over: carried ?? null,
-          may_be_back: mayBeBackAsJson(mayBeBack),
-          secrets,
-        }),
-      );
-      return;
-    }
-    console.log(describeEnded(ended));
-    if (carried) console.log(describeCarried(carried));
-    if (secrets) console.log(formatSecrets(secrets));
-    if (mayBeBack) console.log(describeMayBeBack(mayBeBack));
+    const rows = secrets?.map((secret) => Object.values(secret));
+    const table = rows && formatTable(["store", "key", "client id", "client secret"], rows);
+    printAnswer(given.json, { ...restoredAsJson(restored), secrets }, describeRestored(restored, table));
   });
-}
-
-type Deps = { storage: Storage; clock: Clock };
-
-/** Ends all earlier rights, and waits at most a second until new access tokens are valid. */
-export async function endAll(deps: Deps): Promise<EndedRights> {
-  const progress = createProgress("ending what came back");
-  const ended = await endWhatCameBack(deps, (rows) => progress.show(rows, undefined)).finally(progress.end);
-  await sleep(Math.max(0, ended.from - deps.clock.now()));
-  return ended;
 }
 
 /** The rights taken over; undefined when the backup was not made from that database. */
@@ -97,9 +71,7 @@ export async function carryFrom(deps: Deps, replacedUrl: string): Promise<Carrie
 
 const ITSELF = "--replaced names the database itself, and not the one that was there before the restore";
 
-type NewSecret = { store_id: string; application_key_id: string; client_id: string; client_secret: string };
-
-async function rotateAll(deps: CommandDeps): Promise<NewSecret[]> {
+async function rotateAll(deps: CommandDeps) {
   // Keys of a store that is being deleted do not work, and cannot be changed.
   const keys = await deps.storage.db
     .selectFrom("application_keys")
@@ -108,26 +80,13 @@ async function rotateAll(deps: CommandDeps): Promise<NewSecret[]> {
     .orderBy("store_id")
     .orderBy("id")
     .execute();
-  const secrets: NewSecret[] = [];
+  const secrets = [];
   for (const { id, store_id } of keys) {
-    const { data } = await rotateSecret(deps, byOperator(store_id), id, 0);
-    const { client_id, client_secret } = data;
+    const { client_id, client_secret } = (await rotateSecret(deps, byOperator(store_id), id, 0)).data;
     secrets.push({ store_id, application_key_id: id, client_id, client_secret });
   }
   return secrets;
 }
 
-const formatSecrets = (secrets: NewSecret[]): string =>
-  formatTable(
-    ["store", "key", "client id", "client secret"],
-    secrets.map((secret) => Object.values(secret)),
-  );
-
 export const NOT_THE_SAME =
   "the replaced database is not the one that this backup was made from, or one of the two was restored since";
-
-export const describeEnded = (ended: EndedRights): string =>
-  `ended: every access token, ${ended.customer_tokens} customer tokens, ${ended.sign_ons} sign-ons under way, ` +
-  `${ended.rotated_secrets} rotated-out secrets in their grace, ${ended.signing_keys} signing keys (the first use makes a new one)`;
-
-export const endedAsJson = ({ from: _, ...ended }: EndedRights) => ({ ended });

@@ -43,7 +43,8 @@ export async function verify({
   });
   if (json) console.log(JSON.stringify(toJson(verdict)));
   if (!verdict.isWhole) {
-    if (!json) throw operatorFault(`the log is not whole: ${describeFault(verdict, eventDays)}`);
+    const { what, sequence } = verdict;
+    if (!json) throw operatorFault(`the log is not whole: ${FAULTS[what](sequence, eventDays)}`);
     process.exitCode = 1;
   } else if (!json) console.log(describeWhole(verdict));
 }
@@ -107,28 +108,18 @@ function toPublicKey(jwk: Jwk, file = "the database"): KeyObject {
 const unreadable = (file: string, cause: unknown): Error =>
   operatorFault(`cannot read a key set from ${file}: ${(cause as Error).message}`, cause);
 
-function describeFault({ sequence, what }: LogFault, eventDays: number): string {
-  switch (what) {
-    case "removed":
-      return `sequence ${sequence} was removed`;
-    case "altered":
-      return `sequence ${sequence} was altered, or another event is in its place`;
-    case "added":
-      return `there is a row with sequence ${sequence}, which is outside the log`;
-    case "blanked":
-      return `sequence ${sequence} was erased, but no erasure of that person follows`;
-    case "forgotten_early":
-      return (
-        `the log begins behind sequence ${sequence}, which is not ${eventDays} days old yet. ` +
-        "If the service keeps events for fewer days, or did until lately, set LATCHKEY_EVENT_DAYS to that"
-      );
-    case "beginning_unproven":
-      return (
-        `the log begins behind sequence ${sequence}, and nothing proves that this event was old enough to be forgotten. ` +
-        "An earlier release left no proof: then give --head with a head from since the log begins there"
-      );
-  }
-}
+const FAULTS: Record<LogFault["what"], (sequence: number, eventDays: number) => string> = {
+  removed: (sequence) => `sequence ${sequence} was removed`,
+  altered: (sequence) => `sequence ${sequence} was altered, or another event is in its place`,
+  added: (sequence) => `there is a row with sequence ${sequence}, which is outside the log`,
+  blanked: (sequence) => `sequence ${sequence} was erased, but no erasure of that person follows`,
+  forgotten_early: (sequence, eventDays) =>
+    `the log begins behind sequence ${sequence}, which is not ${eventDays} days old yet. ` +
+    "If the service keeps events for fewer days, or did until lately, set LATCHKEY_EVENT_DAYS to that",
+  beginning_unproven: (sequence) =>
+    `the log begins behind sequence ${sequence}, and nothing proves that this event was old enough to be forgotten. ` +
+    "An earlier release left no proof: then give --head with a head from since the log begins there",
+};
 
 function describeWhole({ events, erased, head }: Extract<Verdict, { isWhole: true }>): string {
   const forgotten = head.first_sequence - 1;

@@ -12,11 +12,11 @@ import { usageFault } from "../../lib/operator-fault.ts";
 import { ifGiven, readName, readOpenidClient, readRole, readWhole } from "../options.ts";
 import { confirm } from "./confirm.ts";
 import { type FromStore, fromStore } from "./require-store.ts";
-import { listFromStore, type PageGiven, printOne, rowsOf } from "./show-list.ts";
+import { listFromStore, type PageGiven, printAnswer, printOne, rowsOf } from "./show-list.ts";
 
-export async function create(
-  given: FromStore & { name: string; reserve: string; role: string; "openid-client": string },
-): Promise<void> {
+type KeyOptions = Record<"name" | "reserve" | "role" | "openid-client", string>;
+
+export async function create(given: FromStore & KeyOptions): Promise<void> {
   const change = {
     name: readName(given.name),
     reserved_rate_limit: readWhole(given.reserve, "--reserve", 0),
@@ -55,12 +55,9 @@ export async function show({ argument, store, json }: FromStore & { argument: st
   print(data, json);
 }
 
-type KeyOptions = FromStore & { id: string } & Record<
-    "name" | "reserve" | "role" | "openid-client",
-    string | undefined
-  >;
+type KeyUpdateOptions = FromStore & { id: string } & { [Option in keyof KeyOptions]: string | undefined };
 
-export async function update(given: KeyOptions): Promise<void> {
+export async function update(given: KeyUpdateOptions): Promise<void> {
   const change = {
     name: ifGiven(given.name, readName),
     reserved_rate_limit: ifGiven(given.reserve, (text) => readWhole(text, "--reserve", 0)),
@@ -83,12 +80,8 @@ export async function rotate(given: FromStore & { id: string; "grace-seconds": s
   printWithSecret(rotated.data, given.json);
 }
 
-export async function remove({
-  store,
-  id,
-  yes,
-  json,
-}: FromStore & { id: string; yes: boolean }): Promise<void> {
+export async function remove(given: FromStore & { id: string; yes: boolean }): Promise<void> {
+  const { store, id, yes, json } = given;
   await fromStore(store, async (deps, storeId) => {
     const { name } = await getApplicationKey(deps, storeId, id);
     await confirm(
@@ -97,7 +90,7 @@ export async function remove({
     );
     await deleteApplicationKey(deps, byOperator(storeId), id);
   });
-  console.log(json ? JSON.stringify({ deleted: id }) : `deleted ${id}`);
+  printAnswer(json, { deleted: id }, `deleted ${id}`);
 }
 
 type ShownKey = Awaited<ReturnType<typeof showApplicationKey>>["data"];
@@ -125,14 +118,13 @@ const print = (key: ShownKey, json: boolean): void =>
     },
   );
 
-function printWithSecret(key: ShownKey & { client_secret: string }, json: boolean): void {
-  if (json) {
-    console.log(JSON.stringify({ application_key: key }));
-    return;
-  }
-  console.log(`key            ${key.id}  ${key.name}, ${key.role}, ${key.reserved_rate_limit} requests per second reserved
+const printWithSecret = (key: ShownKey & { client_secret: string }, json: boolean): void =>
+  printAnswer(
+    json,
+    { application_key: key },
+    `key            ${key.id}  ${key.name}, ${key.role}, ${key.reserved_rate_limit} requests per second reserved
 client id      ${key.client_id}
 client secret  ${key.client_secret}
 
-The secret is not shown again.`);
-}
+The secret is not shown again.`,
+  );

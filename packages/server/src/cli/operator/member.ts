@@ -2,7 +2,6 @@ import { readPublicUrl } from "../../config.ts";
 import { consoleUrlOf, NO_CONSOLE } from "../../contract/console.ts";
 import { Problem } from "../../contract/problem.ts";
 import { byOperator } from "../../events/event.ts";
-import type { Clock } from "../../lib/clock.ts";
 import { parseEmail } from "../../lib/email-address.ts";
 import { usageFault } from "../../lib/operator-fault.ts";
 import { createMember, deleteMember } from "../../members/administer.ts";
@@ -11,11 +10,11 @@ import { listMembers, showMember } from "../../members/resource.ts";
 import { listBrokered } from "../../profiles/profile.ts";
 import { createRealm } from "../../realms/administer.ts";
 import { findMembersRealm, getRealm, type Realm } from "../../realms/realm.ts";
-import type { Storage } from "../../storage/storage.ts";
 import { ifGiven, quoted, readName, readRole } from "../options.ts";
 import { confirm } from "./confirm.ts";
 import { type FromStore, fromStore } from "./require-store.ts";
-import { listFromStore, type PageGiven, printOne, rowsOf } from "./show-list.ts";
+import { listFromStore, type PageGiven, printAnswer, printOne, rowsOf } from "./show-list.ts";
+import type { CommandDeps } from "./with-storage.ts";
 
 type MemberOptions = FromStore & { email: string; role: string; name: string | undefined };
 
@@ -25,24 +24,21 @@ export async function add(given: MemberOptions): Promise<void> {
   const role = readRole(given.role);
   const name = ifGiven(given.name, readName);
   const publicUrl = readPublicUrl(process.env);
-  const made = await fromStore(given.store, async (deps, storeId) => {
+  const { member, realm, hasProfile } = await fromStore(given.store, async (deps, storeId) => {
     // The realm first: an interrupted command can be repeated, and the member is created once.
-    const realm = await makeRealm({ ...deps, publicUrl }, storeId);
-    const created = await createMember(deps, byOperator(storeId), { name, email, role });
-    return {
-      member: created.data,
-      realm,
-      hasProfile: (await listBrokered(deps.storage.db, storeId, realm.id)).length > 0,
-    };
+    const realm = await makeRealm(deps, storeId);
+    const { data: member } = await createMember(deps, byOperator(storeId), { name, email, role });
+    const profiles = await listBrokered(deps.storage.db, storeId, realm.id);
+    return { member, realm, hasProfile: profiles.length > 0 };
   });
-  if (given.json) {
-    console.log(JSON.stringify({ member: made.member, realm: { id: made.realm.id } }));
-    return;
-  }
-  console.log(`member  ${made.member.id}  ${made.member.email}, ${role}
-realm   ${made.realm.id}  ${made.realm.name}
+  printAnswer(
+    given.json,
+    { member, realm: { id: realm.id } },
+    `member  ${member.id}  ${member.email}, ${role}
+realm   ${realm.id}  ${realm.name}
 
-${made.hasProfile ? signInStep(publicUrl, made.realm) : profileStep(publicUrl, made.realm)}`);
+${hasProfile ? signInStep(publicUrl, realm) : profileStep(publicUrl, realm)}`,
+  );
 }
 
 /** The same address as on the screen Members. The console's own address does not name the store. */
@@ -83,10 +79,7 @@ account whose e-mail the provider calls verified:
 }
 
 /** The store's realm for members, created if there is none. Another request may create it at the same moment. */
-async function makeRealm(
-  deps: { storage: Storage; clock: Clock; publicUrl: string },
-  storeId: string,
-): Promise<Realm> {
+async function makeRealm(deps: CommandDeps, storeId: string): Promise<Realm> {
   const find = () => findMembersRealm(deps.storage.db, storeId);
   const known = await find();
   if (known) return known;
@@ -145,5 +138,5 @@ export async function remove(given: FromStore & { id: string; yes: boolean }): P
     await confirm(`This removes the member ${email}, who is signed out within a second.`, yes);
     await deleteMember(deps, byOperator(storeId), id);
   });
-  console.log(json ? JSON.stringify({ deleted: id }) : `removed ${id}`);
+  printAnswer(json, { deleted: id }, `removed ${id}`);
 }

@@ -3,19 +3,13 @@ import { dirname, resolve } from "node:path";
 import { steadyClock, toIso } from "../../lib/clock.ts";
 import { operatorFault } from "../../lib/operator-fault.ts";
 import { toRealPath } from "../../lib/real-path.ts";
-import type { EndedRights } from "../../restore/after-restore.ts";
 import type { CarriedOver } from "../../restore/carry-over.ts";
+import type { Deps } from "../../restore/replaced.ts";
 import { openStorage } from "../../storage/open.ts";
 import { prepareCopy, removeDatabase, takePlace } from "../../storage/sqlite/backup.ts";
 import { makeFolder, takeLock } from "../../storage/sqlite/files.ts";
-import { carryFrom, describeEnded, endAll, endedAsJson, NOT_THE_SAME } from "./after-restore.ts";
-import {
-  describeCarried,
-  describeMayBeBack,
-  findWhatMayBeBack,
-  type MayBeBack,
-  mayBeBackAsJson,
-} from "./restored.ts";
+import { carryFrom, NOT_THE_SAME } from "./after-restore.ts";
+import { describeRestored, endAll, restoredAsJson } from "./restored.ts";
 import { chooseSqliteFile } from "./with-storage.ts";
 
 type RestoreOptions = { argument: string; "ignore-current": boolean; json: boolean };
@@ -37,15 +31,8 @@ export async function restore(given: RestoreOptions): Promise<void> {
   }
 }
 
-type Restored = {
-  ended: EndedRights;
-  carried: CarriedOver | undefined;
-  mayBeBack: MayBeBack | undefined;
-  keptAs: string | undefined;
-};
-
 /** All work is done on a copy of the backup, which replaces the database at the end in one step. */
-async function replace(path: string, file: string, isIgnored: boolean): Promise<Restored> {
+async function replace(path: string, file: string, isIgnored: boolean) {
   const hadOne = existsSync(path);
   const copy = prepareCopy(file, path);
   try {
@@ -54,12 +41,11 @@ async function replace(path: string, file: string, isIgnored: boolean): Promise<
     const deps = { storage, clock };
     try {
       const carried = hadOne && !isIgnored ? await tryCarry(deps, path) : undefined;
-      const mayBeBack = carried ? undefined : await findWhatMayBeBack(deps);
-      const ended = await endAll(deps);
+      const restored = await endAll(deps, carried);
       await storage.close();
       const keptAs = `${path}.replaced-${toIso(clock.now()).replaceAll(/[-:]|\.\d+/g, "")}`;
       takePlace(copy, path, keptAs);
-      return { ended, carried, mayBeBack, keptAs: hadOne ? keptAs : undefined };
+      return { ...restored, keptAs: hadOne ? keptAs : undefined };
     } finally {
       await storage.close();
     }
@@ -69,10 +55,7 @@ async function replace(path: string, file: string, isIgnored: boolean): Promise<
 }
 
 /** A damaged database is a good reason to restore; the rights that cannot be read from it are not taken over. */
-async function tryCarry(
-  deps: Parameters<typeof carryFrom>[0],
-  path: string,
-): Promise<CarriedOver | undefined> {
+async function tryCarry(deps: Deps, path: string): Promise<CarriedOver | undefined> {
   try {
     const carried = await carryFrom(deps, `sqlite:${path}`);
     if (!carried) console.error(`${NOT_THE_SAME}: nothing was carried over`);
@@ -83,20 +66,18 @@ async function tryCarry(
   }
 }
 
-const describe = (path: string, file: string, { ended, carried, mayBeBack, keptAs }: Restored): string =>
+type Replacement = Awaited<ReturnType<typeof replace>>;
+
+const describe = (path: string, file: string, { keptAs, ...restored }: Replacement): string =>
   [
     `restored ${path} from ${file}`,
     ...(keptAs ? [`the replaced database is kept as ${keptAs}`] : []),
-    describeEnded(ended),
-    ...(carried ? [describeCarried(carried)] : []),
-    ...(mayBeBack ? [describeMayBeBack(mayBeBack)] : []),
+    describeRestored(restored),
   ].join("\n");
 
-const toJson = (path: string, file: string, { ended, carried, mayBeBack, keptAs }: Restored) => ({
+const toJson = (path: string, file: string, { keptAs, ...restored }: Replacement) => ({
   restored: resolve(path),
   from: resolve(file),
   kept_as: keptAs === undefined ? null : resolve(keptAs),
-  ...endedAsJson(ended),
-  carried_over: carried ?? null,
-  may_be_back: mayBeBackAsJson(mayBeBack),
+  ...restoredAsJson(restored),
 });

@@ -10,6 +10,7 @@ import type { Storage } from "../../storage/storage.ts";
 import { createProgress } from "../progress.ts";
 import { findKeptKey } from "../serving/kept-files.ts";
 import { confirm } from "./confirm.ts";
+import { printAnswer } from "./show-list.ts";
 import { withStorage } from "./with-storage.ts";
 
 type RotateOptions = Record<"signing" | "now" | "yes" | "json", boolean>;
@@ -21,13 +22,12 @@ export async function rotateKeys(given: RotateOptions): Promise<void> {
     if (given.now) return replaceNow({ storage, clock, keyring }, given);
     const { resealed, kept } = await resealAll({ storage, keyring });
     const kid = given.signing ? await addNextKey({ storage, clock, keyring }) : undefined;
-    if (given.json)
-      return console.log(
-        JSON.stringify({ sealed_anew: resealed, already_sealed: kept, next_signing_key: kid ?? null }),
-      );
-    console.log(`sealed anew: ${resealed}; already under the first key: ${kept}`);
-    if (kid !== undefined)
-      console.log(`next signing key: ${kid}, in use in ${PUBLISHED_BEFORE_MS / 60_000} minutes`);
+    const published = kid && `\nnext signing key: ${kid}, in use in ${PUBLISHED_BEFORE_MS / 60_000} minutes`;
+    printAnswer(
+      given.json,
+      { sealed_anew: resealed, already_sealed: kept, next_signing_key: kid ?? null },
+      `sealed anew: ${resealed}; already under the first key: ${kept}${published ?? ""}`,
+    );
   });
 }
 
@@ -58,6 +58,9 @@ async function replaceNow(deps: Deps, { yes, json }: RotateOptions): Promise<voi
     done += deleted;
     progress.show(done, live);
   }).finally(progress.end);
-  if (json) return console.log(JSON.stringify({ signing_key: kid, ended_customer_tokens: endedTokens }));
-  console.log(`new signing key: ${kid}, in use now; customer tokens ended: ${endedTokens}`);
+  printAnswer(
+    json,
+    { signing_key: kid, ended_customer_tokens: endedTokens },
+    `new signing key: ${kid}, in use now; customer tokens ended: ${endedTokens}`,
+  );
 }

@@ -97,3 +97,7 @@ export function printOne(
   if (json) console.log(JSON.stringify(resource));
   else printMembers(members);
 }
+
+/** The answer of a command: one JSON object for programs, or a text for people. */
+export const printAnswer = (json: boolean, answer: object, text: string): void =>
+  console.log(json ? JSON.stringify(answer) : text);

@@ -14,16 +14,14 @@ import { ifGiven, readName, readWhole } from "../options.ts";
 import { createProgress } from "../progress.ts";
 import { confirm } from "./confirm.ts";
 import { NO_STORES, requireStore } from "./require-store.ts";
-import { type PageGiven, printList, printOne, readLimit, unfitCursor } from "./show-list.ts";
+import { type PageGiven, printAnswer, printList, printOne, readLimit, unfitCursor } from "./show-list.ts";
 import { withStorage } from "./with-storage.ts";
 
 type JsonFlag = { json: boolean };
-type LimitOptions = {
-  "rate-limit": string | undefined;
-  "max-rate-limit": string | undefined;
-  "sign-ups-per-network": string | undefined;
-  "sign-ups-per-hour": string | undefined;
-};
+type LimitOptions = Record<
+  "rate-limit" | "max-rate-limit" | "sign-ups-per-network" | "sign-ups-per-hour",
+  string | undefined
+>;
 
 export async function createOne(
   given: JsonFlag & LimitOptions & { name: string; "rate-limit": string },
@@ -36,27 +34,21 @@ export async function createOne(
   const signUps = readSignUps(given);
   const { store, key, secret } = await withStorage(
     async (deps) => {
-      const { store, key } = await createStore(deps, {
-        name,
-        rate_limit: rateLimit,
-        max_rate_limit: maxRateLimit,
-        ...signUps,
-      });
-      const { id, clientSecret } = key;
-      return { store, key: await getApplicationKey(deps, store.id, id), secret: clientSecret };
+      const wanted = { name, rate_limit: rateLimit, max_rate_limit: maxRateLimit, ...signUps };
+      const { store, key } = await createStore(deps, wanted);
+      return { store, key: await getApplicationKey(deps, store.id, key.id), secret: key.clientSecret };
     },
     { mayCreate: true },
   );
-  if (given.json) {
-    const application_key = { ...presentKey(key), client_secret: secret };
-    console.log(JSON.stringify({ store: toJson(store), application_key }));
-    return;
-  }
-  console.log(`store          ${store.id}  ${store.name}, ${store.rate_limit} requests per second
+  printAnswer(
+    given.json,
+    { store: toJson(store), application_key: { ...presentKey(key), client_secret: secret } },
+    `store          ${store.id}  ${store.name}, ${store.rate_limit} requests per second
 client id      ${key.client_id}
 client secret  ${secret}
 
-The secret is not shown again.`);
+The secret is not shown again.`,
+  );
 }
 
 export async function list(given: JsonFlag & PageGiven): Promise<void> {
@@ -121,9 +113,7 @@ export async function remove({ id, yes, json }: JsonFlag & { id: string; yes: bo
   const progress = createProgress(`deleting ${id}`);
   const deleted = await withStorage((deps) => deleteStore(deps, id, progress.show)).finally(progress.end);
   if (!deleted) throw operatorFault(`there is no store ${id}: somebody else has deleted it meanwhile`);
-  console.log(
-    json ? JSON.stringify({ deleted: id, rows: deleted.rows }) : `deleted ${id} with ${deleted.rows} rows`,
-  );
+  printAnswer(json, { deleted: id, rows: deleted.rows }, `deleted ${id} with ${deleted.rows} rows`);
 }
 
 function readSignUps(given: LimitOptions) {

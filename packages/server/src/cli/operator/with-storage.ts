@@ -4,7 +4,7 @@ import { operatorFault } from "../../lib/operator-fault.ts";
 import { describeUrl, openStorage } from "../../storage/open.ts";
 import type { Storage } from "../../storage/storage.ts";
 
-/** What a command on the database works with. `publicUrl` begins the links in the answers of the slices. */
+/** The dependencies of a command on the database. `publicUrl` begins the links in the answers of the slices. */
 export type CommandDeps = { storage: Storage; clock: Clock; publicUrl: string };
 
 /**

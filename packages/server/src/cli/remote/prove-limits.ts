@@ -3,8 +3,10 @@ import type { Grant } from "../../contract/permissions.ts";
 import { operatorFault } from "../../lib/operator-fault.ts";
 import { capacityOf } from "../../rate-limit/fair-share.ts";
 import { requireStore } from "../operator/require-store.ts";
+import { printAnswer } from "../operator/show-list.ts";
 import { withStorage } from "../operator/with-storage.ts";
 import { readUrl, readWhole } from "../options.ts";
+import { readJson } from "../read-json.ts";
 import { formatTable } from "../table.ts";
 import { ask } from "./ask.ts";
 import { deleteKeys, deleteLeftKeys, type Made, makeKeys, STEADY_KEYS, tellLeft } from "./proof-keys.ts";
@@ -57,7 +59,9 @@ export async function proveLimits(given: ProofOptions): Promise<void> {
         interrupted.signal,
       );
       if (interrupted.signal.aborted) throw operatorFault(INTERRUPTED);
-      report(proof, seconds, store.rate_limit, json);
+      const result = judge(proof, seconds, store.rate_limit);
+      if (!result.proven) process.exitCode = 1;
+      printAnswer(json, result, describe(result));
     } finally {
       const ids = keys.map(({ created }) => created.id);
       const left = await deleteKeys(deps, storeId, ids);
@@ -69,14 +73,10 @@ export async function proveLimits(given: ProofOptions): Promise<void> {
 
 async function makeProvers(url: string, keys: Made[], interrupted: AbortSignal): Promise<Proof> {
   const [publicKey, floodKey, ...steadyKeys] = keys as [Made, Made, ...Made[]];
-  const byProgram = async (key: Made, pace: number | undefined) =>
-    newProver(
-      key,
-      "its program",
-      pace,
-      await getToken(url, key, "client_credentials", interrupted),
-      agentFor(url),
-    );
+  const byProgram = async (key: Made, pace: number | undefined) => {
+    const token = await getToken(url, key, "client_credentials", interrupted);
+    return newProver(key, { from: "its program", pace, token, agent: agentFor(url) });
+  };
   const steady = await Promise.all(
     steadyKeys.map(async (key) => ({ ...(await byProgram(key, key.reserved)), atOnce: key.reserved })),
   );
@@ -84,9 +84,10 @@ async function makeProvers(url: string, keys: Made[], interrupted: AbortSignal):
   const flood = await byProgram(floodKey, undefined);
   const token = await getToken(url, publicKey, "implicit", interrupted);
   const fromAddress = (address: string, pace: number | undefined) =>
-    newProver(publicKey, address, pace, token, agentFor(url, address));
+    newProver(publicKey, { from: address, pace, token, agent: agentFor(url, address) });
   if (!(await canSendFrom(url, [STRANGER, ...VISITORS]))) {
-    const stranger = newProver(publicKey, "this address", undefined, token, agentFor(url));
+    const asker = { from: "this address", pace: undefined, token, agent: agentFor(url) };
+    const stranger = newProver(publicKey, asker);
     return { steady, guarded: [own], floods: [flood, stranger] };
   }
   // A third of each source's part of what the program leaves.
@@ -96,23 +97,9 @@ async function makeProvers(url: string, keys: Made[], interrupted: AbortSignal):
 }
 
 const newProver = (
-  { name, reserved }: Made,
-  from: string,
-  pace: number | undefined,
-  token: string,
-  agent: Prover["agent"],
-): Prover => ({
-  key: name,
-  from,
-  reserved,
-  pace,
-  atOnce: 1,
-  token,
-  agent,
-  asked: 0,
-  served: 0,
-  refused: 0,
-});
+  { name: key, reserved }: Made,
+  asker: Pick<Prover, "from" | "pace" | "token" | "agent">,
+): Prover => ({ key, reserved, ...asker, atOnce: 1, asked: 0, served: 0, refused: 0 });
 
 async function getToken(url: string, { created }: Made, grant: Grant, signal: AbortSignal): Promise<string> {
   const body = new URLSearchParams({
@@ -127,26 +114,20 @@ async function getToken(url: string, { created }: Made, grant: Grant, signal: Ab
   });
   if (status === 401)
     throw operatorFault(`the service at ${url} does not know the key just made: it runs on another database`);
-  const token = status === 200 ? tokenIn(text) : undefined;
+  const token = status === 200 ? readJson(text)?.access_token : undefined;
   if (typeof token === "string") return token;
   throw operatorFault(
     `${url} answers ${status}, and no access token, to a request for one; give the service's address with --url`,
   );
 }
 
-function tokenIn(text: string): unknown {
-  try {
-    return Object(JSON.parse(text)).access_token;
-  } catch {
-    return undefined;
-  }
-}
-
 const sumOf = (provers: readonly Prover[], what: "served" | "refused"): number =>
   provers.reduce((sum, prover) => sum + prover[what], 0);
 
-function report(proof: Proof, seconds: number, rateLimit: number, json: boolean): void {
+/** The result as `--json` prints it. */
+function judge(proof: Proof, seconds: number, rateLimit: number) {
   const all = [...proof.steady, ...proof.guarded, ...proof.floods];
+  // The statement about sources holds only for a large enough limit.
   const isPromised = (proof.guarded[0]?.reserved ?? 0) >= SMALLEST_PART * SOURCES;
   const served = sumOf(all, "served");
   // Each bucket starts with a second's worth and its reserve, and refills while the last answers arrive.
@@ -157,63 +138,46 @@ function report(proof: Proof, seconds: number, rateLimit: number, json: boolean)
     ...(isPromised && refused.guarded > 0 ? ["a stranger's flood took from others"] : []),
     ...(served > most ? ["more was served than the limit allows"] : []),
   ];
-  if (broken.length > 0) process.exitCode = 1;
-  const hasVisitors = proof.guarded.length > 1;
-  const found = { all, seconds, rateLimit, hasVisitors, isPromised, served, most, refused, broken };
-  console.log(json ? JSON.stringify(toJson(found)) : describe(found));
+  return {
+    proven: broken.length === 0,
+    broken,
+    seconds,
+    rate_limit: rateLimit,
+    served,
+    most_that_could_be_served: most,
+    refused_within_a_reservation: refused.steady,
+    refused_beside_the_stranger: refused.guarded,
+    sources_promised: isPromised,
+    /** This machine can send from several addresses. */
+    sources_tried: proof.guarded.length > 1,
+    provers: all.map(({ key, from, reserved, pace, asked, served, refused }) => ({
+      key,
+      from,
+      reserved_rate_limit: reserved,
+      asks_per_second: pace ?? null,
+      asked,
+      served,
+      refused,
+    })),
+  };
 }
 
-type ProofResult = {
-  all: Prover[];
-  seconds: number;
-  rateLimit: number;
-  /** This machine can send from several addresses. */
-  hasVisitors: boolean;
-  /** The store's limit is large enough for the statement about sources. */
-  isPromised: boolean;
-  served: number;
-  most: number;
-  refused: { steady: number; guarded: number };
-  broken: string[];
-};
-
-const toJson = ({ all, broken, refused, ...found }: ProofResult) => ({
-  proven: broken.length === 0,
-  broken,
-  seconds: found.seconds,
-  rate_limit: found.rateLimit,
-  served: found.served,
-  most_that_could_be_served: found.most,
-  refused_within_a_reservation: refused.steady,
-  refused_beside_the_stranger: refused.guarded,
-  sources_promised: found.isPromised,
-  sources_tried: found.hasVisitors,
-  provers: all.map(({ key, from, reserved, pace, asked, served, refused }) => ({
-    key,
-    from,
-    reserved_rate_limit: reserved,
-    asks_per_second: pace ?? null,
-    asked,
-    served,
-    refused,
-  })),
-});
-
-function describe({ all, hasVisitors, isPromised, refused, broken, ...found }: ProofResult): string {
-  const { seconds, rateLimit, served, most } = found;
-  const rows = all.map(({ key, from, reserved, pace, asked, served, refused }) => {
-    return [key, from, reserved, pace === undefined ? "no pause" : pace.toFixed(1), asked, served, refused];
+function describe({ provers, broken, seconds, served, ...found }: ReturnType<typeof judge>): string {
+  const { sources_promised: isPromised, sources_tried: isTried } = found;
+  const rows = provers.map(({ asks_per_second: pace, ...prover }) => {
+    const { key, from, reserved_rate_limit: reserved, asked, served, refused } = prover;
+    return [key, from, reserved, pace === null ? "no pause" : pace.toFixed(1), asked, served, refused];
   });
-  const visitors = hasVisitors && isPromised ? ", a stranger's flood took from nobody" : "";
+  const visitors = isTried && isPromised ? ", a stranger's flood took from nobody" : "";
   return [
     formatTable(["key", "from", "reserved/s", "asks/s", "asked", "served", "refused"], rows),
     "",
-    `refused within a reservation   ${refused.steady}   (must be 0)`,
-    `refused beside the stranger    ${refused.guarded}   (${isPromised ? "must be 0" : `not promised: the key's floor gives each source less than ${SMALLEST_PART} a second`})`,
-    `served in all                  ${served} in ${seconds} s, ${(served / seconds).toFixed(1)} a second; the store's limit is ${rateLimit}`,
-    `the most that could be served  ${most}: the limit, with a second's worth and a fifth at the start`,
+    `refused within a reservation   ${found.refused_within_a_reservation}   (must be 0)`,
+    `refused beside the stranger    ${found.refused_beside_the_stranger}   (${isPromised ? "must be 0" : `not promised: the key's floor gives each source less than ${SMALLEST_PART} a second`})`,
+    `served in all                  ${served} in ${seconds} s, ${(served / seconds).toFixed(1)} a second; the store's limit is ${found.rate_limit}`,
+    `the most that could be served  ${found.most_that_could_be_served}: the limit, with a second's worth and a fifth at the start`,
     "",
-    ...(hasVisitors
+    ...(isTried
       ? []
       : [
           `Fairness between addresses was not tried: this machine cannot send to the service from ${STRANGER}.`,

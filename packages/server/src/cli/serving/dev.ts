@@ -13,6 +13,7 @@ import { makeFolder, takeLock } from "../../storage/sqlite/files.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { DEFAULT_RATE_LIMIT, findStore } from "../../stores/store.ts";
 import { confirm } from "../operator/confirm.ts";
+import { readJson } from "../read-json.ts";
 import { ownAddressOf } from "../remote/own-address.ts";
 import { freePort } from "./free-port.ts";
 import { type Kept, nameKept, pathOf, placeOf } from "./kept-files.ts";
@@ -155,17 +156,9 @@ function readWhole<T>(
 ): T | undefined {
   const text = readKept(file);
   if (text === undefined) return undefined;
-  const read = parseOrNothing(text);
-  if (isWhole(Object(read))) return read as T;
+  const read = readJson(text);
+  if (read && isWhole(read)) return read as T;
   throw operatorFault(`${file} is damaged. ${remedy}; ${howToBeginAnew()}.`);
-}
-
-function parseOrNothing(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Readable by the owner only, and renamed into place when it is complete. */
@@ -229,13 +222,12 @@ function whatStays(databaseUrl: string): string {
 function banner(
   { publicUrl, databaseUrl }: Config,
   credentials: PracticeCredentials,
-  { shopUrl, knobsUrl, hooksUrl, members, membersRealmId }: Demo,
+  { shopUrl, knobsUrl, hooksUrl, members }: Demo,
   withConsole: boolean,
 ): string {
   const people = members.map(({ name, role }) => `${name} (${role})`).join(" or ");
-  const place = `store=${credentials.storeId}&realm=${membersRealmId}`;
   const consoleLines = withConsole
-    ? `\n    console        ${publicUrl}/console/sign-in?${place}\n                   (sign in as ${people}, or with the credentials below)`
+    ? `\n    console        ${publicUrl}/console/\n                   (sign in as ${people}, or with the credentials below)`
     : "";
   return `
   Latchkey runs. Open the shop and sign in:

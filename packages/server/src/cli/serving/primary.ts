@@ -39,14 +39,7 @@ export async function startWorkers(
   log.info({ event: "workers", workers: count, ...(countsAlone && { note }) });
 }
 
-type Staff = {
-  /** Starts one more worker. Resolves with true when it serves, or with false when it ended before. */
-  hire(): Promise<boolean>;
-  stop(): Promise<void>;
-  kill(): void;
-};
-
-function createStaff({ log }: { log: Log }, count: number): Staff {
+function createStaff({ log }: { log: Log }, count: number) {
   const serving = new Set<Worker>();
   const startedAt = Math.round(Date.now() / 1000 - process.uptime());
   const { gather, take, leave } = createGathering(serving, () => ({ workers: count, lost, startedAt }));
@@ -56,6 +49,7 @@ function createStaff({ log }: { log: Log }, count: number): Staff {
   let quickDeaths = 0;
   let worst = 0;
 
+  /** Starts one more worker. Resolves with true when it serves, or with false when it ended before. */
   function hire(): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const startedMs = performance.now();
@@ -107,7 +101,7 @@ function createStaff({ log }: { log: Log }, count: number): Staff {
   return {
     hire,
     kill,
-    async stop() {
+    async stop(): Promise<void> {
       isStopping = true;
       for (const worker of all()) {
         if (serving.has(worker)) tell(worker, { kind: "stop" });

@@ -1,4 +1,5 @@
 import {
+  beginErasure,
   type Erasure,
   endErasure,
   eraseSome,
@@ -7,30 +8,56 @@ import {
   listErasures,
   type OnErased,
 } from "../../events/erase.ts";
+import type { By } from "../../events/event.ts";
+import { noteEvents } from "../../events/note.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { inOneRound, ROUND } from "../../storage/delete-old.ts";
-import type { Storage } from "../../storage/storage.ts";
+import type { Storage, Trx } from "../../storage/storage.ts";
 import type { EmailDigests } from "../email-digest.ts";
 import { eraseOwnRecords, eraseRecordsOf } from "./erase-sign-on-records.ts";
-import { listDigests, noteTraces, type PersonTraces } from "./erased-digests.ts";
+import { keepDigests, listDigests, noteTraces, type PersonTraces } from "./erased-digests.ts";
 
 export type EraseDeps = { storage: Storage; clock: Clock; emailDigests: EmailDigests };
+
+/** `isKnown`: this transaction has deleted the person's row. */
+type PersonToErase = {
+  personId: string;
+  isKnown: boolean;
+  emailDigest: string | null;
+  identities: PersonTraces["identities"];
+};
+
+/** Stores the order to erase a person, and notes the events, in the transaction that deletes the person's row. */
+export async function orderErasure(
+  trx: Trx,
+  deps: EraseDeps,
+  by: By,
+  kind: "customer" | "member",
+  { personId, isKnown, emailDigest, identities }: PersonToErase,
+): Promise<Erasure> {
+  const begun = await beginErasure(trx, deps, { storeId: by.storeId, personId, emailDigest });
+  if (begun.emailDigest !== null) await keepDigests(trx, begun, [begun.emailDigest]);
+  await noteTraces(trx, deps, begun, { emails: [], identities });
+  const about = { subject: personId, resource: { type: kind, id: personId } };
+  await noteEvents(trx, deps, by, [
+    ...(isKnown ? [{ type: `${kind}.deleted`, ...about } as const] : []),
+    { type: `${kind}.erased`, ...about },
+  ]);
+  return begun;
+}
 
 /**
  * Runs one round of an erasure: first the person's own sign-on records, then the person's events, then the records with
  * a digest of any address that the first two contained. The erasure is complete when SQLite's files contain no
  * overwritten pages either.
  */
-export async function eraseAll(
-  deps: EraseDeps,
-  erasure: Erasure,
-): Promise<{ events: number; isDone: boolean }> {
+export async function eraseAll(deps: EraseDeps, erasure: Erasure) {
   const { storage, emailDigests } = deps;
   const { storeId } = erasure;
   await emailDigests.ready();
   const own = await eraseOwnRecords(deps, erasure);
   if (!own.isDone) return { events: 0, isDone: false };
-  const keepTraces: OnErased = (trx, data) => noteTraces(trx, deps, erasure, tracesIn(data));
+  const keepTraces: OnErased = (trx, erased) => noteTraces(trx, deps, erasure, tracesIn(erased));
   const { events, isDone } = await eraseSome(deps, erasure, keepTraces);
   let rows = own.rows + events;
   if (!isDone) return { events, isDone };
@@ -48,11 +75,11 @@ export async function eraseAll(
 }
 
 /** The addresses and identities that these events contain. */
-function tracesIn(data: readonly string[]): PersonTraces {
+function tracesIn(events: readonly { data: string }[]): PersonTraces {
   const emails: string[] = [];
   const identities: PersonTraces["identities"][number][] = [];
-  for (const text of data) {
-    const { resource, changes } = JSON.parse(text);
+  for (const { data } of events) {
+    const { resource, changes } = JSON.parse(data);
     for (const email of [resource?.email, changes?.email?.before, changes?.email?.after])
       if (typeof email === "string") emails.push(email);
     if (resource?.type === "customer-identity") identities.push(resource);

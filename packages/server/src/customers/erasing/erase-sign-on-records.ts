@@ -28,44 +28,35 @@ export async function eraseOwnRecords(deps: Deps, erasure: Erasure): Promise<Era
   const { storeId, personId } = erasure;
   const eraseSome = (limit: number) =>
     storage.transact(async (trx) => {
-      const some = trx
-        .selectFrom("sign_ons")
-        .select(["id", "email_digest"])
-        .where("store_id", "=", storeId)
-        .where("customer_id", "=", personId)
-        .orderBy("started_at")
-        .orderBy("id")
-        .limit(atMost(limit));
-      const found = await forChange(trx, some).execute();
+      const own = recordsWith(trx, storeId, "customer_id", personId).select(["id", "email_digest"]);
+      const found = await forChange(trx, own.limit(atMost(limit))).execute();
       if (found.length === 0) return 0;
       const digests = found.map(({ email_digest }) => email_digest).filter((digest) => digest !== null);
       await keepDigests(trx, erasure, [...new Set(digests)]);
+      const ids = found.map(({ id }) => id);
       await trx
         .updateTable("sign_ons")
         .set({ ...NO_PERSON, customer_id: null })
-        .where(
-          "id",
-          "in",
-          found.map(({ id }) => id),
-        )
+        .where("id", "in", ids)
         .execute();
       return found.length;
     });
   return inBatches(deps, eraseSome, ROUND);
 }
 
+const recordsWith = (db: Database, storeId: string, column: "customer_id" | "email_digest", value: string) =>
+  db
+    .selectFrom("sign_ons")
+    .where("store_id", "=", storeId)
+    .where(column, "=", value)
+    .orderBy("started_at")
+    .orderBy("id");
+
 /** Erases the records with the digest of an address. A failed sign-on has such a record without a customer. */
 export async function eraseRecordsOf(deps: Deps, storeId: string, emailDigest: string): Promise<ErasedRows> {
   const { db } = deps.storage;
   const eraseSome = async (limit: number) => {
-    const some = db
-      .selectFrom("sign_ons")
-      .select("id")
-      .where("store_id", "=", storeId)
-      .where("email_digest", "=", emailDigest)
-      .orderBy("started_at")
-      .orderBy("id")
-      .limit(atMost(limit));
+    const some = recordsWith(db, storeId, "email_digest", emailDigest).select("id").limit(atMost(limit));
     const { numUpdatedRows } = await db
       .updateTable("sign_ons")
       .set(NO_PERSON)
@@ -77,10 +68,7 @@ export async function eraseRecordsOf(deps: Deps, storeId: string, emailDigest: s
 }
 
 /** The latest record of a customer. */
-export const findRecord = (
-  db: Database,
-  { storeId, personId }: Pick<Erasure, "storeId" | "personId">,
-): Promise<{ email_digest: string | null } | undefined> =>
+export const findRecord = (db: Database, { storeId, personId }: Pick<Erasure, "storeId" | "personId">) =>
   db
     .selectFrom("sign_ons")
     .select("email_digest")

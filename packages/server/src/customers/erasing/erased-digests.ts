@@ -110,15 +110,10 @@ export async function digestsOf(
 }
 
 /** 1 if the person was erased after `since`. */
-export const wasErased = ({
-  storeId,
-  emailDigest,
-  identityDigest,
-  since,
-}: SignOnDigests): RawBuilder<0 | 1> =>
+export const wasErased = (of: SignOnDigests): RawBuilder<0 | 1> =>
   sql`case when exists (
     select 1 from erased_digests
-    where store_id = ${storeId} and digest in (${emailDigest}, ${identityDigest}) and erased_at >= ${since}
+    where store_id = ${of.storeId} and digest in (${of.emailDigest}, ${of.identityDigest}) and erased_at >= ${of.since}
   ) then 1 else 0 end`;
 
 const readErased = statement((db, returned: SignOnDigests) =>
@@ -126,7 +121,7 @@ const readErased = statement((db, returned: SignOnDigests) =>
 );
 
 /**
- * Call it in a transaction after `holdIdentity`: an erasure takes the same locks, so it has committed before or comes
+ * Call it in a transaction after `findLinked`: an erasure takes the same locks, so it has committed before or comes
  * after.
  */
 export const isErasedSince = async (trx: Trx, returned: SignOnDigests): Promise<boolean> =>
@@ -136,11 +131,4 @@ export const isErasedSince = async (trx: Trx, returned: SignOnDigests): Promise<
 export const forgetErased = (
   deps: { storage: Storage; clock: Clock },
   longestSignOnMs: number,
-): Promise<boolean> =>
-  deleteOld(
-    deps,
-    "erased_digests",
-    ["store_id", "person_id", "digest"],
-    "erased_at",
-    deps.clock.now() - longestSignOnMs,
-  );
+): Promise<boolean> => deleteOld(deps, "erased_digests", deps.clock.now() - longestSignOnMs);

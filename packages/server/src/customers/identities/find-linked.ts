@@ -84,17 +84,17 @@ function withCustomer(db: Database, identities: Identities) {
   return forKeyShare(db, row, "customer");
 }
 
-export type Own = { storeId: string; profileId: string; issuer: string; subject: string };
+type Own = { storeId: string; profileId: string; issuer: string; subject: string };
 
-const own = (db: Database, { storeId, profileId, issuer, subject }: Own) =>
-  db
+const findOwn = statement((db, of: Own) => {
+  const own = db
     .selectFrom("customer_identities as identity")
-    .where("identity.store_id", "=", storeId)
-    .where("identity.profile_id", "=", profileId)
-    .where("identity.issuer", "=", issuer)
-    .where("identity.subject", "=", subject);
-
-const findOwn = statement((db, of: Own) => withCustomer(db, own(db, of)));
+    .where("identity.store_id", "=", of.storeId)
+    .where("identity.profile_id", "=", of.profileId)
+    .where("identity.issuer", "=", of.issuer)
+    .where("identity.subject", "=", of.subject);
+  return withCustomer(db, own);
+});
 
 /**
  * Finds the identity under the profile or its former profiles, and under its present or former issuers. The profile's

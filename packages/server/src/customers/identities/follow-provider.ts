@@ -4,7 +4,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { emailOf } from "../../lib/email-address.ts";
 import type { RealmRules } from "../../realms/realm.ts";
 import { atMost } from "../../storage/at-most.ts";
-import { cameSecond, isUniqueViolation } from "../../storage/failures.ts";
+import { cameSecond, ifTaken } from "../../storage/failures.ts";
 import { hold } from "../../storage/hold.ts";
 import { laterThan } from "../../storage/later-than.ts";
 import type { Trx } from "../../storage/storage.ts";
@@ -41,9 +41,7 @@ export async function followProvider(
     .returningAll()
     .executeTakeFirst()
     // The back office has just given the address to another customer. The next try reads that.
-    .catch((error) => {
-      throw isUniqueViolation(error) ? cameSecond(error) : error;
-    });
+    .catch(ifTaken(cameSecond));
   // The row has changed since it was read, and its address may be verified now. The next try reads the new row.
   if (!row) throw cameSecond(undefined);
   const [before, after] = [customerOf(known), customerOf(row)];

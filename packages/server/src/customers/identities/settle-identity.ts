@@ -5,13 +5,13 @@ import { newId } from "../../lib/ids.ts";
 import type { RealmRules } from "../../realms/realm.ts";
 import { atMost } from "../../storage/at-most.ts";
 import { forKeyShare } from "../../storage/engine.ts";
-import { statement } from "../../storage/statement.ts";
+import { insertWholeRows } from "../../storage/insert-rows.ts";
 import type { Database, Trx } from "../../storage/storage.ts";
 import type { Tables } from "../../storage/tables.ts";
-import { type Customer, insertCustomer } from "../customer.ts";
+import { customerRow, insertCustomer } from "../customer.ts";
 import { customerEvent } from "../events.ts";
 import { asksForProven, type LinkPolicy, type LinkReason, link, refusesNobody } from "./decide-link.ts";
-import { type ForeignIdentity, findFormer, type LinkingProfile, linkedTo, type Own } from "./find-linked.ts";
+import { type ForeignIdentity, findFormer, type LinkingProfile, linkedTo } from "./find-linked.ts";
 import { followProvider } from "./follow-provider.ts";
 
 type Deps = { clock: Clock };
@@ -41,11 +41,8 @@ export async function foreseeRefusal(
   return decision.action === "refuse" ? decision.reason : undefined;
 }
 
-const policyOf = (
-  { provisioning }: LinkingProfile,
-  { duplicate_email_policy: duplicateEmailPolicy }: RealmRules,
-): LinkPolicy => ({
-  duplicateEmail: duplicateEmailPolicy,
+const policyOf = ({ provisioning }: LinkingProfile, realm: RealmRules): LinkPolicy => ({
+  duplicateEmail: realm.duplicate_email_policy,
   provisioning,
 });
 
@@ -66,42 +63,32 @@ export async function settleIdentity(
   const { profile: through, realm } = place;
   const email = emailOf(identity);
   const known = linked ?? (await findFormer(trx, through, identity));
-  if (known !== undefined) return settleKnown(trx, deps, realm, identity, known);
+  if (known !== undefined) {
+    const follows = realm.profile_updates === "always";
+    const changed = follows && (await followProvider(trx, deps, realm, identity, known));
+    return { customerId: known.id, happened: changed ? [changed] : [] };
+  }
   // A sign-on that began before an erasure must not create the person again. One that begins afterwards can.
   if (place.wasErased) return { reason: "person_erased" };
   const policy = policyOf(through, realm);
   const proven = asksForProven(policy) ? await findProven(trx, through, email) : [];
   const decision = link(identity.emailVerified, { linkedTo: undefined, proven }, policy);
   if (decision.action === "refuse") return { reason: decision.reason };
+  if (decision.action === "create") {
+    const made = await createCustomer(trx, deps, through, identity, email);
+    const added = await insertIdentity(trx, deps, through, identity, made.id);
+    return { customerId: made.id, happened: [customerEvent("customer.created", made), added] };
+  }
+  const { customerId } = decision;
   // If that customer has just been deleted, decides again without that customer.
-  const isFound = decision.action !== "create";
-  if (isFound && !(await holdCustomer(trx, through.store_id, decision.customerId)))
+  if (!(await holdCustomer(trx, through.store_id, customerId)))
     return settleIdentity(trx, deps, place, identity, undefined);
-  const made = isFound ? undefined : await createCustomer(trx, deps, through, identity, email);
-  const customerId = isFound ? decision.customerId : (made as Customer).id;
-  const added = await insertIdentity(trx, deps, through, identity, customerId);
-  return { customerId, happened: [...(made ? [customerEvent("customer.created", made)] : []), added] };
-}
-
-async function settleKnown(
-  trx: Trx,
-  deps: Deps,
-  realm: RealmRules,
-  identity: ForeignIdentity,
-  known: Tables["customers"],
-): Promise<SettledIdentity> {
-  const changed =
-    realm.profile_updates === "always" && (await followProvider(trx, deps, realm, identity, known));
-  return { customerId: known.id, happened: changed ? [changed] : [] };
+  return { customerId, happened: [await insertIdentity(trx, deps, through, identity, customerId)] };
 }
 
 /** Locks the row of the customer until the commit. Returns false if the row is gone. */
 async function holdCustomer(trx: Trx, storeId: string, customerId: string): Promise<boolean> {
-  const row = trx
-    .selectFrom("customers")
-    .select("id")
-    .where("store_id", "=", storeId)
-    .where("id", "=", customerId);
+  const row = customerRow(trx, { storeId, customerId }).select("id");
   return (await forKeyShare(trx, row).executeTakeFirst()) !== undefined;
 }
 
@@ -135,11 +122,11 @@ async function findProven(db: Database, through: LinkingProfile, email: EmailAdd
 
 const createCustomer = (
   trx: Trx,
-  deps: { clock: Clock },
+  deps: Deps,
   { store_id }: LinkingProfile,
   { name, emailVerified }: ForeignIdentity,
   email: EmailAddress,
-): Promise<Customer> =>
+) =>
   insertCustomer(trx, deps, {
     store_id,
     name: name ?? email.shown,
@@ -153,45 +140,22 @@ const createCustomer = (
 
 async function insertIdentity(
   trx: Trx,
-  { clock }: { clock: Clock },
-  { id: profileId, store_id: storeId, realm_id: realmId, client_id: clientId }: LinkingProfile,
+  { clock }: Deps,
+  { id: profile_id, store_id, realm_id, client_id }: LinkingProfile,
   { issuer, subject }: ForeignIdentity,
   customerId: string,
 ): Promise<EventDraft> {
   const id = newId();
-  const createdAt = clock.now();
-  const identity = { id, storeId, realmId, profileId, issuer, clientId, subject, customerId, createdAt };
-  // `holdIdentity` excludes other sign-ons of this release. The release before, which can run beside this one, locks
+  const shown = { id, customer_id: customerId, realm_id, profile_id, issuer, subject };
+  // `findLinked` excludes other sign-ons of this release. The release before, which can run beside this one, locks
   // the realm instead. So the unique index decides, and `transact` repeats the transaction.
-  await insertFiled.later(trx, identity);
+  await insertIdentities(trx, [{ ...shown, store_id, client_id, created_at: clock.now() }]);
   return {
     type: "customer.identity_linked",
     subject: customerId,
     personId: customerId,
-    resource: {
-      id,
-      type: "customer-identity",
-      customer_id: customerId,
-      realm_id: realmId,
-      profile_id: profileId,
-      issuer,
-      subject,
-    },
+    resource: { type: "customer-identity", ...shown },
   };
 }
 
-type Filed = Own & { id: string; realmId: string; clientId: string; customerId: string; createdAt: number };
-
-const insertFiled = statement((db, identity: Filed) =>
-  db.insertInto("customer_identities").values({
-    id: identity.id,
-    store_id: identity.storeId,
-    realm_id: identity.realmId,
-    profile_id: identity.profileId,
-    issuer: identity.issuer,
-    client_id: identity.clientId,
-    subject: identity.subject,
-    customer_id: identity.customerId,
-    created_at: identity.createdAt,
-  }),
-);
+const insertIdentities = insertWholeRows("customer_identities", { isLater: true });

@@ -6,9 +6,8 @@ import { type Signer, signJws } from "../../lib/jws.ts";
 import { subnetOf } from "../../lib/source-address.ts";
 import { describeUserAgent } from "../../lib/user-agent.ts";
 import { issuerOf } from "../../realms/issuer.ts";
-import { statement } from "../../storage/statement.ts";
+import { insertWholeRows } from "../../storage/insert-rows.ts";
 import type { Trx } from "../../storage/storage.ts";
-import type { Tables } from "../../storage/tables.ts";
 import type { Mechanism } from "../customer.ts";
 import { customerTokenEvent } from "../events.ts";
 import { CUSTOMER_TOKEN_TYPE } from "./verify-token.ts";
@@ -17,7 +16,7 @@ import { CUSTOMER_TOKEN_TYPE } from "./verify-token.ts";
  * A customer token is a JWT (RFC 9068), which others can check with the published key set, and a row, by which the
  * token can be listed and revoked. Without its row a token is invalid, whatever its signature.
  */
-type TokenGrant = {
+export type TokenGrant = {
   /** The token's id, if the statement that burnt the code has already chosen one. */
   tokenId?: string;
   storeId: string;
@@ -76,7 +75,7 @@ export async function issueToken(
     created_at: deps.clock.now(),
     expires_at: expiresAt,
   };
-  await insertToken.later(trx, row);
+  await insertToken(trx, [row]);
   await noteEvents(trx, deps, by, [...happened, customerTokenEvent("customer_token.created", row)]);
   const token = signJws(signer, CUSTOMER_TOKEN_TYPE, {
     iss: issuerOf(deps, storeId, grant.realmId),
@@ -98,28 +97,10 @@ export async function issueToken(
  * Browser, system and network for the list of sessions. Null for a request of a storefront's server, which says nothing
  * of the customer.
  */
-function originColumns(
-  from: TokenOrigin | undefined,
-): Pick<Tables["customer_tokens"], "browser" | "operating_system" | "network"> {
+function originColumns(from: TokenOrigin | undefined) {
   const { browser, operatingSystem } = describeUserAgent(from?.userAgent);
   if (!from || browser === null) return { browser: null, operating_system: null, network: null };
   return { browser, operating_system: operatingSystem, network: subnetOf(from.source) };
 }
 
-const insertToken = statement((db, row: Tables["customer_tokens"]) =>
-  db.insertInto("customer_tokens").values({
-    id: row.id,
-    store_id: row.store_id,
-    customer_id: row.customer_id,
-    mechanism: row.mechanism,
-    profile_id: row.profile_id,
-    profile_name: row.profile_name,
-    subject: row.subject,
-    idp_session: row.idp_session,
-    browser: row.browser,
-    operating_system: row.operating_system,
-    network: row.network,
-    created_at: row.created_at,
-    expires_at: row.expires_at,
-  }),
-);
+const insertToken = insertWholeRows("customer_tokens", { isLater: true });

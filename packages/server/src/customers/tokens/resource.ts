@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Caller } from "../../contract/caller.ts";
 import type * as contract from "../../contract/customer-tokens.ts";
 import type { Output } from "../../contract/operation.ts";
-import { presentPage, presentPageLinks } from "../../contract/paging.ts";
+import { presentList } from "../../contract/paging.ts";
 import { type Clock, toIso } from "../../lib/clock.ts";
 import type { Page } from "../../lib/condition.ts";
 import { readPage } from "../../storage/lists/page.ts";
@@ -34,15 +34,12 @@ export async function listCustomerTokens(
   const of = { store_id: caller.storeId, customer_id: customerId };
   const only = sql<boolean>`expires_at > ${deps.clock.now()} and ${profileExists}`;
   const { rows, place } = await readPage(deps.storage, "customer_tokens", of, page, { only });
-  return {
-    data: rows.map((token) => ({
-      ...customerTokenResource(token),
-      browser: token.browser,
-      operating_system: token.operating_system,
-      network: token.network,
-      current: token.id === caller.customer?.tokenId,
-    })),
-    meta: presentPage(page, place),
-    links: presentPageLinks(`${customerUrl(deps, customerId)}/tokens`, page, place),
-  };
+  const data = rows.map((token) => ({
+    ...customerTokenResource(token),
+    browser: token.browser,
+    operating_system: token.operating_system,
+    network: token.network,
+    current: token.id === caller.customer?.tokenId,
+  }));
+  return presentList(`${customerUrl(deps, customerId)}/tokens`, data, { page, place });
 }

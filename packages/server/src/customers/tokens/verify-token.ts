@@ -43,14 +43,8 @@ export async function verifyToken(deps: VerifyDeps, storeId: string, text: strin
   return row && { row, ...claims };
 }
 
-type SignedToken = { tokenId: string; issuer: string; clientId: unknown; scope: string | undefined };
-
 /** Checks the text alone, without the database: the signature, the audience, the store and the expiry. */
-async function verifySignature(
-  deps: VerifyDeps,
-  storeId: string,
-  text: string,
-): Promise<SignedToken | undefined> {
+async function verifySignature(deps: VerifyDeps, storeId: string, text: string) {
   const jws = await deps.signingKeys.readSigned(text);
   if (!jws || jws.typ !== CUSTOMER_TOKEN_TYPE) return undefined;
   const { iss, aud, exp, jti, store_id, client_id: clientId, scope } = jws.claims;
@@ -61,11 +55,7 @@ async function verifySignature(
 }
 
 /** The customer whom a valid token belongs to. */
-export async function findSignedIn(
-  deps: VerifyDeps,
-  storeId: string,
-  text: string,
-): Promise<SignedIn | undefined> {
+export async function findSignedIn(deps: VerifyDeps, storeId: string, text: string) {
   const found = await verifyToken(deps, storeId, text);
   if (!found) return undefined;
   const { customer_id: customerId, id: tokenId, mechanism } = found.row;

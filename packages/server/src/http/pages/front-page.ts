@@ -1,12 +1,11 @@
 import { consoleUrlOf } from "../../contract/console.ts";
+import { readerOf } from "../exchange.ts";
 import { type HttpAnswer, headerOf, type Received } from "../message.ts";
 import type { ServicePage } from "../serve.ts";
-import { targetOf } from "../target.ts";
-import { framed, pageHeaders } from "./frame.ts";
+import { framed, type PageReader, pageHeaders } from "./frame.ts";
 import { html } from "./html.ts";
-import { byWeight, type Language, languageOf, uiLocalesOf } from "./language.ts";
+import { byWeight } from "./language.ts";
 import { pageWords } from "./words/all.ts";
-import type { FrontLink } from "./words/page-words.ts";
 
 /** The answer at `/`: a page for a browser, JSON for a program. */
 export const frontPage = (publicUrl: string, { hasHealth }: { hasHealth: boolean }): ServicePage => {
@@ -26,12 +25,8 @@ export const frontPage = (publicUrl: string, { hasHealth }: { hasHealth: boolean
         const body = JSON.stringify({ data: { type: "service", name: "Latchkey" }, links });
         return { status: 200, headers: { "Content-Type": "application/json", ...vary }, body };
       }
-      const language = languageOf({
-        uiLocales: uiLocalesOf(targetOf(received.target).query),
-        acceptLanguage: headerOf(received, "accept-language"),
-      });
-      const headers = { ...pageHeaders({ language }), ...vary };
-      return { status: 200, headers, body: render(language, links) };
+      const reader = readerOf(received);
+      return { status: 200, headers: { ...pageHeaders(reader), ...vary }, body: render(reader, links) };
     },
   };
 };
@@ -42,21 +37,18 @@ const wantsPage = (received: Received): boolean =>
     /^(text\/html|application\/json|\*\/\*)$/i.test(type),
   ) === "text/html";
 
-function render(language: Language, links: Partial<Record<FrontLink, string>>): string {
-  const { text, lost, ...words } = pageWords[language].front;
+function render(reader: PageReader, links: Partial<Record<(typeof LINKS)[number], string>>): string {
+  const { text, lost, ...words } = pageWords[reader.language].front;
   const items = LINKS.map((link) => {
     const { name, text: hint } = words[link];
     return (
       links[link] && html`<li><a href="${links[link]}">${name}<span class="quiet">${hint}</span></a></li>`
     );
   });
-  return framed(
-    { language },
-    {
-      title: "Latchkey",
-      body: html`<h1>Latchkey</h1><p>${text}</p><ul>${items}</ul><p class="quiet reference">${lost}</p>`,
-    },
-  );
+  return framed(reader, {
+    title: "Latchkey",
+    body: html`<h1>Latchkey</h1><p>${text}</p><ul>${items}</ul><p class="quiet reference">${lost}</p>`,
+  });
 }
 
 const LINKS = ["console", "reference", "openapi", "health"] as const;

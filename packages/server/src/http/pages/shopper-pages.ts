@@ -4,7 +4,7 @@ import { type ProblemCode, problemEntry } from "../../contract/problems.ts";
 import { framed, type PageReader, wayBack } from "./frame.ts";
 import { type Html, html, inWords } from "./html.ts";
 import { pageWords } from "./words/all.ts";
-import type { PageWords, Refusal } from "./words/page-words.ts";
+import type { PageWords, Refusal } from "./words/en.ts";
 
 /** The pages that a shopper sees when there is no storefront to redirect to. */
 

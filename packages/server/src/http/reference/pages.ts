@@ -1,11 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { openapiDocument } from "../../contract/openapi.ts";
+import { ownFilesOnly } from "../headers.ts";
 import type { ServicePage } from "../serve.ts";
 import type { Document } from "./document.ts";
 import { renderReference } from "./render.ts";
-
-const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** The API reference at /docs, made from the contract at the first request. It loads nothing from elsewhere. */
 export const referencePages = (publicUrl: string): readonly ServicePage[] => [
@@ -26,7 +24,7 @@ function page(path: string, mediaType: string, read: () => string | Promise<stri
       body ??= await read();
       const headers = {
         "Content-Type": `${mediaType}; charset=utf-8`,
-        "Content-Security-Policy": POLICY,
+        "Content-Security-Policy": ownFilesOnly("data:"),
       };
       return { status: 200, headers, body };
     },

@@ -5,7 +5,7 @@ import type { Storage } from "../../storage/storage.ts";
 import { touchStore } from "../../stores/store.ts";
 import type { Calls } from "../calls.ts";
 import { profileEvent } from "../events.ts";
-import { profileOf } from "../profile.ts";
+import { profileOf, profileUpdate } from "../profile.ts";
 import type { HealthStatus } from "./health-states.ts";
 
 type Deps = { storage: Storage; clock: Clock; calls: Calls };
@@ -32,17 +32,13 @@ async function report(deps: Deps, profileId: string, status: HealthStatus): Prom
   const storeId = await deps.storage.transact(async (trx) => {
     const row = await trx
       .selectFrom("oidc_profiles")
-      .select(["store_id", "told_health"])
+      .select(["id", "store_id", "told_health"])
       .where("id", "=", profileId)
       .executeTakeFirst();
     const before = row?.told_health ?? "up";
     if (!row || before === status) return undefined;
     await touchStore(trx, row.store_id);
-    const reported = await trx
-      .updateTable("oidc_profiles")
-      .set({ told_health: status })
-      .where("store_id", "=", row.store_id)
-      .where("id", "=", profileId)
+    const reported = await profileUpdate(trx, row, { told_health: status })
       .where("told_health", "is not distinct from", row.told_health)
       .returningAll()
       .executeTakeFirst();

@@ -1,5 +1,4 @@
-import { readFileSync } from "node:fs";
-import { createScript, type Script } from "../../counters/script.ts";
+import { scriptFrom } from "../../counters/script.ts";
 import type { Valkey } from "../../counters/valkey.ts";
 import type { Clock } from "../../lib/clock.ts";
 import {
@@ -76,11 +75,8 @@ export class SharedHealth {
   }
 }
 
-let script: Script | undefined;
-/** Read on first use, so that a process without Valkey does not read the file. */
-function scriptOf(): Script {
-  script ??= createScript(`local DOWN_AFTER, REST = ${DOWN_AFTER}, ${REST_MS}
-local FORGOTTEN_AFTER, PAGE = ${FORGOTTEN_AFTER_MS}, ${PAGE}
-${readFileSync(new URL("health.lua", import.meta.url), "utf8")}`);
-  return script;
-}
+const scriptOf = scriptFrom(
+  `local DOWN_AFTER, REST = ${DOWN_AFTER}, ${REST_MS}
+local FORGOTTEN_AFTER, PAGE = ${FORGOTTEN_AFTER_MS}, ${PAGE}`,
+  new URL("health.lua", import.meta.url),
+);

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { IndexPosition } from "./list-sql.ts";
 import type { IndexWalk } from "./walk.ts";
 
 /**
@@ -6,8 +7,7 @@ import type { IndexWalk } from "./walk.ts";
  * deleted. It is valid for one list, one filter and one order. It is not signed: a forged cursor leads to another place
  * in the same list, and to nothing else.
  */
-export type Cursor = { offset: number; values: ReadonlyMap<string, Value> };
-type Value = string | number;
+export type Cursor = { offset: number; values: IndexPosition };
 
 /** Identifies a list: its table, owner, filter and order. */
 export const fingerprint = (list: unknown): string =>

@@ -30,8 +30,7 @@ export function keySql(engine: Storage["engine"], { column, form }: IndexKey): R
 
 /** A value of the column, in the form of the key. */
 export function valueSql({ form }: IndexKey, value: string | number): RawBuilder<unknown> {
-  // Without a cast: with one, SQLite would compare by another rule than the index, and scan all rows with the same
-  // first key.
+  // Without a cast, which would make SQLite compare by another rule than the index, and scan more rows.
   if (form === "plain" || form === "bytes") return sql`${value}`;
   const text = sql`cast(${value} as text)`;
   return form === "lower" ? sql`lower(${text})` : sql`substr(${text}, 1, ${sql.lit(BEGINNING)})`;

@@ -44,10 +44,7 @@ export function orderSql({ storage, isDescending }: Omit<View, "of" | "table">, 
   return free.length === 0 ? sql`` : sql`order by ${sql.join(free)}`;
 }
 
-/**
- * One comparison of all keys together: only then does the scan begin right behind the row, however many rows have an
- * equal first key.
- */
+/** Compares all keys together, so that the scan begins right behind the row, even among equal first keys. */
 export function isAfter(
   { storage, isDescending }: Omit<View, "of" | "table">,
   { keys, fixed }: IndexWalk,

@@ -180,8 +180,7 @@ async function readSearched(view: View, asked: PageRequest, most: number): Promi
     isEnough: (rows, lookedAt) => rows >= wanted && lookedAt >= ROWS_COUNTED,
   });
   const these = found.slice(offset, wanted).map(({ row }) => row);
-  // After a cursor the page may have few rows or none; an empty first page is refused, and the refusal names a better
-  // filter.
+  // Only an empty first page is refused, with a better filter. After a cursor a page may be short or empty.
   if (!isEnd && these.length === 0 && !after) throw new ListRefused("filter_too_wide");
   const shown = these.slice(0, page.limit);
   const place = placeOf(asked, these);

@@ -7,10 +7,7 @@ import type { IndexWalk } from "./walk.ts";
 
 /** The most rows of a slice, and its time. SQLite holds the event loop during a statement. */
 const SLICE = { rows: { sqlite: 500, postgres: 5000 }, withinMs: 5 };
-/**
- * Most searches end with their first slice, which waits for no turn. A hundred requests at once run a hundred first
- * slices.
- */
+/** Most searches end with their first slice, which waits for no turn: a hundred requests run a hundred of them. */
 const FIRST_SLICE = { rows: 200, withinMs: 1 };
 
 const LEAST_ROWS = 20;

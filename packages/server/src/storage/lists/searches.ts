@@ -2,20 +2,12 @@ import { setImmediate } from "node:timers/promises";
 import { createTurns, createTurnsOf, type Turns } from "../../lib/turns.ts";
 import { CROWDED } from "../failures.ts";
 
-/**
- * Scans without an index run one at a time per store. A store with fifty of them costs other stores no more than a
- * store with one.
- */
+/** Runs one scan without an index at a time per store: fifty of a store cost other stores no more than one. */
 export type Searches = {
   inTurn<T>(storeId: string, work: () => Promise<T>): Promise<T>;
-  /**
-   * One slice of a scan, in its store's turn. With `isOneAtATime` a slice also waits for the slices of other stores.
-   */
+  /** One slice of a scan, in its store's turn. With `isOneAtATime` it also waits for slices of other stores. */
   slice<T>(storeId: string, read: () => Promise<T>): Promise<T>;
-  /**
-   * Throws where so many of the store's scans are under way that another would be answered after its caller has given
-   * up.
-   */
+  /** Throws if the store has so many scans that the caller of another would give up before its answer. */
   refuseCrowd(storeId: string): void;
 };
 

@@ -11,9 +11,7 @@ const CHANGES_CHANNEL = "latchkey_changes";
 const HEARTBEAT_MS = 300;
 /** Several heartbeats: an answer that is merely late is no reason to connect anew. Holds for LISTEN itself, too. */
 const ANSWER_MS = 1000;
-/**
- * An address through which no notice comes is tried again after this time; until then every heartbeat drops everything.
- */
+/** An address without notices is tried again after this time; until then every heartbeat drops all caches. */
 const DEAF_MS = 30_000;
 
 /** Names a running server and a database on it: two connections that give the same answer get the same notices. */

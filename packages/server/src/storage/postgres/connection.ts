@@ -86,7 +86,7 @@ export class PooledConnection implements DatabaseConnection, PostponingConnectio
 
   #run(query: CompiledQuery): Promise<pg.QueryResult> {
     const { sql, parameters } = query;
-    if (this.#options.patient) return this.#sendPlain(sql, parameters);
+    if (this.#options.patient) return this.#client.query(sql, parameters as unknown[]);
     if (sql === "begin") return this.#begin();
     if (sql === "commit") return this.#commit();
     if (sql === "rollback") return this.#rollback();
@@ -172,10 +172,7 @@ export class PooledConnection implements DatabaseConnection, PostponingConnectio
     return this.#options.isPooled ? undefined : this.#options.names.of(name);
   }
 
-  /**
-   * The server has undone a statement that lost a deadlock, or whose name it refused, so the statement is sent once
-   * more, without its name.
-   */
+  /** A statement that the server has undone, after a deadlock or a refused name, is sent again without its name. */
   async #runAlone(query: CompiledQuery): Promise<pg.QueryResult> {
     const asked = this.#askedBy(query);
     const send = this.#options.isPooled ? this.#sendLimited : this.#sendAlone;
@@ -193,10 +190,7 @@ export class PooledConnection implements DatabaseConnection, PostponingConnectio
     return outcome.result;
   }
 
-  /**
-   * Behind a pooler a statement needs a transaction to have limits: both packets are sent together, and take one round
-   * trip.
-   */
+  /** Behind a pooler, limits need a transaction around the statement. Both packets take one round trip. */
   async #sendLimited(asked: AskedStatement): Promise<pg.QueryResult> {
     const sent = this.#ask([...this.#opening(), asked]);
     // Ends the transaction also after a statement that failed.
@@ -205,10 +199,6 @@ export class PooledConnection implements DatabaseConnection, PostponingConnectio
     const error = outcomes.find((outcome) => outcome?.error !== undefined)?.error ?? end?.error;
     if (error !== undefined) throw error;
     return outcomes.at(-1)?.result ?? NOTHING;
-  }
-
-  #sendPlain(text: string, values: readonly unknown[]): Promise<pg.QueryResult> {
-    return this.#client.query(text, values as unknown[]);
   }
 
   /** Never rejects. The first outcome with an error is the last that the server has sent. */

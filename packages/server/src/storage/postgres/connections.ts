@@ -1,7 +1,7 @@
 import type { EventEmitter } from "node:events";
 import pg from "pg";
 import { CROWDED, isCrowded } from "../failures.ts";
-import type { Pool } from "../storage.ts";
+import type { Pool, PostgresOptions } from "../storage.ts";
 import { PooledConnection } from "./connection.ts";
 import { PlanNames } from "./plan-names.ts";
 import { closeSocket, greet } from "./session.ts";
@@ -13,9 +13,7 @@ const LIMITS = {
   acquireMs: 1000,
   /** So many callers may wait for each connection, however quickly it is given back. */
   waiting: { least: 1, most: 100 },
-  /**
-   * A connection is replaced after this time, so that a fleet spreads over servers that were added behind its address.
-   */
+  /** Connections are replaced after this time, so that a fleet spreads over servers added behind the address. */
   ageSeconds: 600,
   idleMs: 30_000,
   keepAliveAfterMs: 5000,
@@ -34,13 +32,7 @@ export const connectionOptions = (url: string, applicationName: string, slack = 
   types,
 });
 
-type Options = {
-  connections: number;
-  /** Without limits on statements, for migrations: they may wait for those of another instance. */
-  patient: boolean;
-  /** Multiplies the limits of time. */
-  slack: number;
-};
+type Options = Required<Pick<PostgresOptions, "connections" | "patient" | "slack">>;
 
 /**
  * The pool that Kysely works on. It differs from pg's own pool in what it takes back (`PooledConnection.release`), and
@@ -182,10 +174,7 @@ export class ConnectionPool {
   }
 }
 
-/**
- * The driver leaves a client that cannot log in with its socket, and the process waits until the server closes that,
- * after a minute.
- */
+/** The driver leaves the socket of a failed login open, and the process would wait a minute for the server. */
 class PooledClient extends pg.Client {
   constructor(options?: pg.ClientConfig) {
     super(options);

@@ -33,10 +33,7 @@ const CLOSE_WITHIN_MS = 1000;
 /** For so long an undone transaction is tried again; the last try may take as long as the first. */
 const TRY_AGAIN_MS = 1500;
 const PAUSE_MS = 100;
-/**
- * Transactions of one row take turns: they would exclude each other anyway, and each would hold a connection while it
- * waits at the server.
- */
+/** Transactions of one row take turns here: at the server each would hold a connection while it waits. */
 const TURNS = { places: 1, waiting: 200, waitMs: 1000 };
 
 /** The name of the connections that listen. A service has an id behind it, so that instances can be counted. */
@@ -83,8 +80,7 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Storag
     write(work) {
       return work(this.db);
     },
-    // `synchronous_commit = off` for one statement needs a transaction around it, whose round trips take longer than
-    // the disk.
+    // For one statement `synchronous_commit = off` needs a transaction, whose round trips take longer than the disk.
     ahead(work) {
       return work(this.db);
     },

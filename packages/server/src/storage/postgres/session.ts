@@ -2,10 +2,7 @@ import type { Socket } from "node:net";
 import type pg from "pg";
 import { answered } from "./errors.ts";
 
-/**
- * Limits of a statement. The server ends a statement before the service stops waiting for it, so nothing is carried out
- * afterwards.
- */
+/** The server ends a statement before the service stops waiting, so nothing is carried out afterwards. */
 export const LIMITS = {
   /** At the server: waiting for a lock, and a whole statement with that. */
   lockMs: 600,

@@ -34,8 +34,7 @@ export function backUp(path: string, file: string): void {
     removeLeftovers(dirname(file));
     closeSync(openSync(part, "wx", 0o600));
     withDatabase(path, (database) => database.prepare("vacuum into ?").run(part));
-    // The lock stays for as long as the disk takes, which may be minutes: without it, the next backup would remove the
-    // file as a leftover.
+    // Locked until the disk has it, which may take minutes: the next backup removes unlocked parts as leftovers.
     const lock = (copy: DatabaseSync) => {
       copy.exec("begin exclusive");
       flush(part);
@@ -155,8 +154,7 @@ export function takePlace(copy: string, path: string, keptAs: string): void {
   const isWhole = isThere && isGathered(path);
   // Before its parts are moved: in a folder that refuses the link, the database stays as it was.
   if (isThere) linkSync(path, keptAs);
-  // A damaged database keeps the parts that belong to it. Parts without a database are moved, too: SQLite would read
-  // them into the copy.
+  // A damaged database keeps its parts. SQLite would read parts without a database into the copy.
   if (!isWhole) {
     for (const part of ["-wal", "-shm", "-journal"])
       if (existsSync(path + part)) renameSync(path + part, keptAs + part);

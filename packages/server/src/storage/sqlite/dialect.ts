@@ -66,8 +66,7 @@ export function dialectOf(
     createDriver: () => ({
       init: async () => {},
       acquireConnection: async () => connection,
-      // Takes the write lock now: upgrading a read lock later fails with SQLITE_BUSY where another process has written
-      // meanwhile.
+      // Takes the write lock now: upgrading a read lock later fails if another process has written meanwhile.
       beginTransaction: () => run("begin immediate"),
       commitTransaction: () => run("commit"),
       // SQLite undoes the transaction by itself when the disk is full, and a second rollback would hide the reason.

@@ -4,15 +4,10 @@ import { DatabaseSync } from "node:sqlite";
 import { operatorFault } from "../../lib/operator-fault.ts";
 import { primaryCodeOf } from "../failures.ts";
 
-/**
- * For how long SQLite waits for another process' lock, and with it the whole event loop. After that the service waits
- * beside it.
- */
+/** How long SQLite waits for another process's lock, holding the event loop. Then the service waits beside it. */
 const BLOCK_MS = 5;
 export const BUSY_MS = 2000;
-/**
- * After so many pages one commit brings the log into the file. SQLite's own 1000 pages take ten milliseconds and more.
- */
+/** After so many pages a commit brings the log into the file. SQLite's own 1000 take ten milliseconds and more. */
 const CHECKPOINT_PAGES = 400;
 
 /** Waits for a process that is creating the file, or that brings its log into the file as the last to close it. */
@@ -23,8 +18,7 @@ export function openFile(path: string): DatabaseSync {
     try {
       if (path !== ":memory:") touch(path);
       file = new DatabaseSync(path, { timeout: BLOCK_MS, enableForeignKeyConstraints: true });
-      // WAL lets the command line read and write beside the service; FULL makes an acknowledged write survive a power
-      // cut.
+      // WAL lets commands read and write beside the service; FULL makes a write survive a power cut.
       file.exec("pragma journal_mode = wal; pragma synchronous = full; pragma trusted_schema = off;");
       // Overwrites with zeros what is deleted: an erasure would otherwise leave the person in free pages.
       file.exec("pragma secure_delete = on");
@@ -43,10 +37,7 @@ export function openFile(path: string): DatabaseSync {
   }
 }
 
-/**
- * A second connection for reads outside a transaction. They see what is committed, and do not wait for the first
- * connection.
- */
+/** For reads outside a transaction: they see what is committed, and do not wait for the first connection. */
 export function openReader(path: string): DatabaseSync {
   const reader = new DatabaseSync(path, { timeout: BLOCK_MS, readOnly: true });
   reader.exec("pragma trusted_schema = off; pragma temp_store = memory;");
@@ -54,9 +45,7 @@ export function openReader(path: string): DatabaseSync {
   return reader;
 }
 
-/**
- * SQLite's own time does not move during a statement; a scan that has to end in time reads this clock (`isLateSql`).
- */
+/** SQLite's own clock stands still during a statement. A scan that must end in time reads this one (`isLateSql`). */
 const addClock = (file: DatabaseSync) => file.function("monotonic_ms", () => performance.now());
 
 /** A folder that its owner alone can read. A folder that exists stays as it is. */
@@ -71,10 +60,7 @@ function touch(path: string): void {
   if (isNew) giveToOwner(path);
 }
 
-/**
- * Gives a file that root creates to the owner of its folder: the service's user could not open it. SQLite does so with
- * its own files.
- */
+/** Gives a file that root creates to the owner of its folder, as SQLite does: the service's user must open it. */
 export function giveToOwner(path: string): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(dirname(path));
@@ -92,10 +78,7 @@ function keepPrivate(path: string): void {
   for (const part of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(part)) chmodSync(part, 0o600);
 }
 
-/**
- * A second database file that is only ever locked. The operating system drops the lock with the process, however it
- * ends, so there is no stale lock to clean up.
- */
+/** A database file for its lock alone. The operating system drops the lock with the process, so none is stale. */
 export function takeLock(path: string, otherwise = STOP_OR_POSTGRES): DatabaseSync {
   keepPrivate(`${path}-serving`);
   const lock = new DatabaseSync(`${path}-serving`, { timeout: 0 });

@@ -39,8 +39,7 @@ export function openSqlite(given: string): Storage {
       return commitTogether(this.db, work);
     },
     ahead(work) {
-      // Holds the only connection while `synchronous` is lowered, so that no other write is made without waiting for
-      // the disk.
+      // Holds the only connection, so that no other write is made while `synchronous` is lowered.
       return this.db.connection().execute(async (connected) => {
         file.exec("pragma synchronous = normal");
         try {

@@ -78,8 +78,7 @@ async function readStatistics(db: Database): Promise<Statistic[] | undefined> {
 }
 
 async function replaceStatistics(trx: Trx, statistics: readonly Statistic[]): Promise<void> {
-  // Has nothing to count in the schema's own table: the first run creates sqlite_stat1, the last one makes SQLite read
-  // it.
+  // Counts nothing in the schema's table: the first run creates sqlite_stat1, the last makes SQLite read it.
   await sql`analyze sqlite_schema`.execute(trx);
   await sql`delete from sqlite_stat1`.execute(trx);
   const rows = statistics.map(({ tbl, idx, stat }) => sql`(${tbl}, ${idx}, ${stat})`);

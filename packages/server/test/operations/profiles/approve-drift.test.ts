@@ -9,7 +9,7 @@ import {
 import { createEgress } from "../../../src/egress/egress.ts";
 import * as approval from "../../../src/profiles/approve-drift.ts";
 import { type Calls, createCalls } from "../../../src/profiles/calls.ts";
-import { createDirectory, type Directory } from "../../../src/profiles/directory.ts";
+import { Directory } from "../../../src/profiles/directory.ts";
 import { findProfile, type Profile } from "../../../src/profiles/profile.ts";
 import type { Storage } from "../../../src/storage/storage.ts";
 import { type Answer, call } from "../../support/call.ts";
@@ -49,7 +49,7 @@ describe.each(engines)("approval of drift on $name", (engine) => {
     f = await createFederation({ idp, allowedOrigins, databaseUrl: database.url });
     const { storage, clock } = f.latchkey;
     calls = createCalls({ egress: createEgress({ allowedOrigins }), clock });
-    directory = createDirectory({ storage, clock, calls, allowedOrigins });
+    directory = new Directory({ storage, clock, calls, allowedOrigins });
     idp.journal.length = 0;
   });
   afterEach(async () => {

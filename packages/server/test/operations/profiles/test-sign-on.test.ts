@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { listEvents } from "../../../src/contract/events.ts";
-import { checkProfile, updateProfile } from "../../../src/contract/oidc-profiles.ts";
+import { checkProfile, testSignOn, updateProfile } from "../../../src/contract/oidc-profiles.ts";
 import { beginTest } from "../../../src/contract/sign-on.ts";
 import { getSignOnStatistics } from "../../../src/contract/sign-ons.ts";
-import { testSignOn } from "../../../src/contract/test-sign-on.ts";
 import { endWhatCameBack } from "../../../src/restore/after-restore.ts";
 import { type Answer, call } from "../../support/call.ts";
 import { type Browser, COOKIE, createFederation, type Federation } from "../../support/federation.ts";

@@ -1,4 +1,4 @@
-import type { PageWords } from "./page-words.ts";
+import type { PageWords } from "./en.ts";
 
 export const de: PageWords = {
   backTo: "Zurück zu {shop}",

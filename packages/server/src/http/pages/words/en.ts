@@ -1,11 +1,14 @@
-import type { PageWords } from "./page-words.ts";
-
-export const en: PageWords = {
+/** The texts of the pages that shoppers see. Every refusal says what happened and what to do. */
+export const en = {
+  // `{shop}` is the shop's name.
   backTo: "Back to {shop}",
   backToShop: "Back to the shop",
+  // The shop finds the record by the reference, the operator the lines of the log by the request's id.
   reference: "Reference",
   request: "Request ID",
+  // The label of the text for the shop's developers, which is in English.
   forDevelopers: "For the shop’s developers",
+  // The shopper can start again.
   again: {
     heading: "Please sign in again",
     foreign: {
@@ -22,6 +25,7 @@ export const en: PageWords = {
         "Allow cookies, go back to the shop and sign in again. Use the same browser from start to finish.",
     },
   },
+  // The shopper can wait.
   later: {
     heading: "Please try again in a minute",
     busy: {
@@ -33,20 +37,25 @@ export const en: PageWords = {
       remedy: "Wait a minute, then reload this page. This usually helps.",
     },
   },
+  // Only the shop can fix it.
   shop: {
     heading: "We cannot continue",
     text: "The shop sent a request that we cannot process.",
     remedy: "Trying again will not help. Please contact the shop and quote the details below.",
   },
+  // For members of the store, who sign in at the console.
   members: {
+    // The remedy of `foreign` and `late`.
     again: "Go back to the console and sign in again.",
     otherBrowser:
       "Allow cookies, go back to the console and sign in again. Use the same browser from start to finish.",
+    // Takes the place of `shop`.
     refused: {
       text: "The console sent a request that we cannot process.",
       remedy:
         "Trying again will not help. Please contact the operator of this service and quote the details below.",
     },
+    // The label of the text for the operator, which is in English.
     forOperators: "For the operator of this service",
   },
   signedOut: { heading: "You are signed out", text: "You can close this page." },
@@ -60,6 +69,7 @@ export const en: PageWords = {
     text: "We could not find the session that should end, so no session was ended.",
     remedy: "Trying again here will not help. Go back to the shop and sign out there.",
   },
+  // The question of a sign-out without an ID token. It and the page after Yes say that no session at the shop ends.
   signOut: {
     heading: "Sign out of {shop}?",
     headingWithoutName: "Sign out?",
@@ -85,3 +95,6 @@ export const en: PageWords = {
     health: { name: "Health", text: "whether the service is ready" },
   },
 };
+
+export type PageWords = typeof en;
+export type Refusal = { text: string; remedy: string };
