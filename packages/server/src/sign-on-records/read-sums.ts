@@ -7,14 +7,12 @@ import { type Statement, statement } from "../storage/statement.ts";
 import type { Database } from "../storage/storage.ts";
 import { addFigures, type SignOnFigures } from "./figures.ts";
 
-type Query = Input<typeof contract.getSignOnStatistics>["query"];
-
 export type SumsRange = {
   storeId: string;
   step: string;
   from: number;
   to: number;
-  purpose: Query["purpose"];
+  purpose: Input<typeof contract.getSignOnStatistics>["query"]["purpose"];
   mostRows: number;
   /** Makes the error for a range with more than `mostRows` rows. */
   onMoreRows(): Error;
