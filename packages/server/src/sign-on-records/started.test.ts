@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { handClock } from "../../test/support/clock.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -62,22 +62,45 @@ test("what the database refuses is kept, and written with what came since", asyn
   expect(await written()).toEqual([["a", 60_000, 2]]);
 });
 
-test("beyond the bound a new profile or minute is dropped and counted, and known ones count on", async () => {
-  const counts = createStartedCounts({ storage, clock }, 2);
-  for (const profileId of ["a", "b", "c", "c", "a"]) counts.note(at(profileId));
-  expect(counts.dropped()).toBe(2);
-  await counts.flush();
-  expect(await written()).toEqual([
-    ["a", 60_000, 2],
-    ["b", 60_000, 1],
-  ]);
-});
+describe("beyond the bound", () => {
+  /** The bound is 20 tallies, so that of one store is 2. */
+  const newCounts = (of = storage) => createStartedCounts({ storage: of, clock }, 20);
 
-test("the bound holds while the database is away", async () => {
-  const counts = createStartedCounts({ storage: failing().storage, clock }, 2);
-  for (let minute = 1; minute <= 5; minute++) {
-    counts.note(at("a", minute * 60_000));
-    await expect(counts.flush()).rejects.toThrow("away");
-  }
-  expect(counts.dropped()).toBe(3);
+  test("of a store its new profiles and minutes are dropped and counted, and known ones count on", async () => {
+    const counts = newCounts();
+    for (const profileId of ["a", "b", "c", "c", "a"]) counts.note(at(profileId));
+    expect(counts.dropped()).toBe(2);
+    await counts.flush();
+    expect(await written()).toEqual([
+      ["a", 60_000, 2],
+      ["b", 60_000, 1],
+    ]);
+  });
+
+  test("of a store the others still count, and the store counts again after a write", async () => {
+    const counts = newCounts();
+    for (const profileId of ["a", "b", "c"]) counts.note(at(profileId));
+    counts.note(at("other", 60_000, "other store"));
+    expect(counts.dropped()).toBe(1);
+    await counts.flush();
+    counts.note(at("c"));
+    expect(counts.dropped()).toBe(1);
+    await counts.flush();
+    expect((await written()).map(([profileId]) => profileId)).toEqual(["a", "b", "c", "other"]);
+  });
+
+  test("of all stores the redirects of further stores are dropped and counted", () => {
+    const counts = newCounts();
+    for (let store = 0; store < 25; store++) counts.note(at("a", 60_000, `store ${store}`));
+    expect(counts.dropped()).toBe(5);
+  });
+
+  test("nothing more is kept while the database is away", async () => {
+    const counts = newCounts(failing().storage);
+    for (let minute = 1; minute <= 5; minute++) {
+      counts.note(at("a", minute * 60_000));
+      await expect(counts.flush()).rejects.toThrow("away");
+    }
+    expect(counts.dropped()).toBe(3);
+  });
 });

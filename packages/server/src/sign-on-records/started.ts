@@ -8,36 +8,38 @@ import type { Trail } from "./trail.ts";
 /** Each combination of store, profile, key and minute is a tally. Redirects of further combinations are dropped. */
 const MAX_TALLIES = 20_000;
 
+type StartedTrail = Pick<Trail, "storeId" | "profile" | "keyId" | "isOfMembers" | "startedAt">;
+
 /**
  * Counts redirects to identity providers, for `started` in the statistics. Strangers can cause them, so they are
  * counted in memory and written once a minute, and never cost a row each. The process that is killed loses the counts
- * since its last write.
+ * since its last write. One store gets a tenth of the tallies, so it cannot use up the counts of other stores.
  */
-export type StartedCounts = {
-  note(trail: Pick<Trail, "storeId" | "profile" | "keyId" | "isOfMembers" | "startedAt">): void;
-  /** Writes the counts. If the answer of a commit is lost, its counts are written again. */
-  flush(): Promise<void>;
-  /** Redirects that were not counted, because `MAX_TALLIES` others waited. */
-  dropped(): number;
-};
+export type StartedCounts = ReturnType<typeof createStartedCounts>;
 
 export function createStartedCounts(
   { storage, clock }: { storage: Storage; clock: Clock },
   maxTallies = MAX_TALLIES,
-): StartedCounts {
+) {
+  const maxOfStore = maxTallies / 10;
   let tallies = new Map<string, MinuteTally>();
+  /** The number of tallies by store. */
+  let ofStores = new Map<string, number>();
   let dropped = 0;
 
   function add({ figures, ...of }: MinuteTally): void {
     const name = Object.values(of).join(" ");
     const known = tallies.get(name);
+    const ofStore = ofStores.get(of.store_id) ?? 0;
     if (known) addFigures(known.figures, figures);
-    else if (tallies.size < maxTallies) tallies.set(name, { ...of, figures });
-    else dropped += figures.outcomes.started ?? 0;
+    else if (tallies.size < maxTallies && ofStore < maxOfStore) {
+      tallies.set(name, { ...of, figures });
+      ofStores.set(of.store_id, ofStore + 1);
+    } else dropped += figures.outcomes.started ?? 0;
   }
 
   return {
-    note({ storeId, profile, keyId, isOfMembers, startedAt }) {
+    note({ storeId, profile, keyId, isOfMembers, startedAt }: StartedTrail): void {
       add({
         store_id: storeId,
         profile_id: profile?.id ?? "",
@@ -47,9 +49,11 @@ export function createStartedCounts(
         figures: { ...noFigures(), outcomes: { started: 1 } },
       });
     },
-    async flush() {
+    /** Writes the counts. If the answer of a commit is lost, its counts are written again. */
+    async flush(): Promise<void> {
       const taken = [...tallies.values()];
       tallies = new Map();
+      ofStores = new Map();
       let written = 0;
       const writeSome = async (limit: number) => {
         const some = taken.slice(written, written + limit);
@@ -63,6 +67,7 @@ export function createStartedCounts(
         for (const tally of taken.slice(written)) add(tally);
       }
     },
+    /** Redirects that were not counted, because too many tallies of all stores or of their store waited. */
     dropped: () => dropped,
   };
 }
