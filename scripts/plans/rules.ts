@@ -8,6 +8,8 @@ const SMALL = {
   id_token_keys: "the key in use, the next key, and the keys of the last month",
   event_outbox: "the events of the last moments: the sequencer deletes them",
   sign_on_tallies: "the tallies of the last second: the service adds them up and deletes them",
+  sign_on_tallies_by_key:
+    "as `sign_on_tallies`; once a minute also a row for each profile and key with redirects",
 } as const satisfies Partial<Record<keyof Tables, string>>;
 
 /**
@@ -36,6 +38,7 @@ export const NARROW: Record<Exclude<keyof Tables, keyof typeof SMALL>, readonly 
   sign_ons: ["id", "reference", "email_digest", "request_id"],
   // A store has few rows of one step for a time.
   sign_on_statistics: ["starts_at"],
+  sign_on_statistics_parts: ["starts_at"],
   events: ["sequence"],
   event_heads: ["store_id"],
   event_erasures: ["person_id"],

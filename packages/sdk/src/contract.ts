@@ -559,16 +559,58 @@ export type StatisticsQuery = {
   to?: string | undefined;
   /** How long a step is; `hour` if absent. */
   step?: "minute" | "hour" | "day" | undefined;
+  /** Whose sign-ons: of shoppers if absent, or of members. */
+  purpose?: "customers" | "members" | undefined;
+  /** `key`: the entries have `key_id` in place of `profile_id`. */
+  group?: "profile" | "key" | undefined;
 };
 
-/** The answer of `GET /v2/sign-ons/statistics`. */
+/** The answer of `GET /v2/sign-ons/statistics`, by identity provider. */
 export type SignOnStatistics = {
   data: {
     /** The beginning of the step. */
     from: string;
     /** Null: refused before it was known which. */
     profile_id: string | null;
-    /** How many ended how. */
+    /**
+     * How many ended how. `started`: how many were redirected to an identity provider, those who came back
+     * included; it is counted apart from the others, strangers can inflate it, and a direct profile has none.
+     */
+    outcomes: Record<string, number>;
+    /** Why those failed that did, and why a code was not redeemed. */
+    reasons: Record<string, number>;
+    /** How long the identity provider was waited for, all its answers together. */
+    idp_ms: {
+      /** Milliseconds, within 5 %; null where it was never asked. */
+      p50: number | null;
+      /** Milliseconds, within 5 %; null where it was never asked. */
+      p95: number | null;
+    };
+  }[];
+  meta: {
+    step: "minute" | "hour" | "day";
+    from: string;
+    /** The end of the last step. */
+    to: string;
+    /** Figures of this step from before are no longer kept. */
+    kept_from: string;
+  };
+};
+
+/** The answer of `GET /v2/sign-ons/statistics` with `group=key`. */
+export type SignOnStatisticsByKey = {
+  data: {
+    /** The beginning of the step. */
+    from: string;
+    /**
+     * The application key that is the client, else the key whose token redeemed the code; a deleted key too.
+     * Null: no key was known yet, or none took part.
+     */
+    key_id: string | null;
+    /**
+     * How many ended how. `started`: how many were redirected to an identity provider, those who came back
+     * included; it is counted apart from the others, strangers can inflate it, and a direct profile has none.
+     */
     outcomes: Record<string, number>;
     /** Why those failed that did, and why a code was not redeemed. */
     reasons: Record<string, number>;

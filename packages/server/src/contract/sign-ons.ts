@@ -115,9 +115,46 @@ export const getSignOn = operation({
   success: { status: 200, description: "The sign-on", schema: answerOf(signOn) },
 });
 
+const STATISTICS_PURPOSES = ["customers", "members"] as const;
+const STATISTICS_GROUPS = ["profile", "key"] as const;
+
 const counts = z.record(z.string(), z.int());
 const quantile = z.int().nullable().describe("Milliseconds, within 5 %; null where it was never asked");
 const step = z.enum(["minute", "hour", "day"]);
+const stepStart = timestamp.describe("The beginning of the step");
+
+const figures = {
+  outcomes: counts.describe(
+    "How many ended how. `started`: how many were redirected to an identity provider, those who came back included; it is counted apart from the others, strangers can inflate it, and a direct profile has none",
+  ),
+  reasons: counts.describe("Why those failed that did, and why a code was not redeemed"),
+  idp_ms: z
+    .strictObject({ p50: quantile, p95: quantile })
+    .describe("How long the identity provider was waited for, all its answers together"),
+};
+
+const statisticsMeta = z.strictObject({
+  step,
+  from: timestamp,
+  to: timestamp.describe("The end of the last step"),
+  kept_from: timestamp.describe("Figures of this step from before are no longer kept"),
+});
+
+const byProfile = z.strictObject({
+  from: stepStart,
+  profile_id: id.nullable().describe("Null: refused before it was known which"),
+  ...figures,
+});
+
+const byKey = z.strictObject({
+  from: stepStart,
+  key_id: id
+    .nullable()
+    .describe(
+      "The application key that is the client, else the key whose token redeemed the code; a deleted key too. Null: no key was known yet, or none took part",
+    ),
+  ...figures,
+});
 
 export const getSignOnStatistics = operation({
   id: "getSignOnStatistics",
@@ -125,34 +162,28 @@ export const getSignOnStatistics = operation({
   path: "/v2/sign-ons/statistics",
   summary: "Count sign-ons by how they ended and why, and how long each identity provider took",
   description:
-    "Over all instances, at most a few seconds behind. A sign-on counts in the step in which it began, under what has become of it so far. Steps are those of UTC. At most 1,000 of them.",
+    "Over all instances, at most a few seconds behind; `started` at most a minute. A sign-on counts in the step in which it began, under what has become of it so far. Shoppers alone, or members alone; test sign-ons are in neither. Steps are those of UTC. At most 1,000 of them.",
   query: z.object({
     from: instantParameter("From the step that this lies in. Without it: 60 steps before `to`"),
     to: instantParameter("Up to this instant, which is not part of it. Without it: now"),
     step: step.default("hour").meta({ description: "How long a step is; `hour` if absent" }),
+    purpose: z
+      .enum(STATISTICS_PURPOSES)
+      .default("customers")
+      .meta({ description: "Whose sign-ons: of shoppers if absent, or of members" }),
+    group: z
+      .enum(STATISTICS_GROUPS)
+      .default("profile")
+      .meta({ description: "`key`: the entries have `key_id` in place of `profile_id`" }),
   }),
   success: {
     status: 200,
-    description: "One entry for each step and identity provider with sign-ons, oldest first",
-    schema: z.strictObject({
-      data: z.array(
-        z.strictObject({
-          from: timestamp.describe("The beginning of the step"),
-          profile_id: id.nullable().describe("Null: refused before it was known which"),
-          outcomes: counts.describe("How many ended how"),
-          reasons: counts.describe("Why those failed that did, and why a code was not redeemed"),
-          idp_ms: z
-            .strictObject({ p50: quantile, p95: quantile })
-            .describe("How long the identity provider was waited for, all its answers together"),
-        }),
-      ),
-      meta: z.strictObject({
-        step,
-        from: timestamp,
-        to: timestamp.describe("The end of the last step"),
-        kept_from: timestamp.describe("Figures of this step from before are no longer kept"),
-      }),
-    }),
+    description:
+      "One entry for each step and identity provider with sign-ons, oldest first; with `group=key` for each step and application key",
+    schema: z.union([
+      z.strictObject({ data: z.array(byProfile), meta: statisticsMeta }),
+      z.strictObject({ data: z.array(byKey), meta: statisticsMeta }),
+    ]),
   },
   problems: ["statistics_range_unfit"],
 });

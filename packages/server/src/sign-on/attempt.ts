@@ -31,6 +31,8 @@ export type SignOnAttempt = {
   idpIssuer: string;
   /** The client is an application key, which must show its secret at the exchange. */
   isConfidential?: boolean;
+  /** The id of that key, for the record. An earlier release leaves it out. */
+  keyId?: string | undefined;
   /** Absent: `LEAST_SCOPE`. */
   clientScope?: string | undefined;
   /** In seconds: the client's `max_age`. */

@@ -18,6 +18,7 @@ import { idpScope, LEAST_SCOPE } from "../realms/scopes.ts";
 import { shopOf } from "../realms/shop.ts";
 import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
 import type { Recorder } from "../sign-on-records/recorder.ts";
+import type { StartedCounts } from "../sign-on-records/started.ts";
 import { startTrail, type Trail } from "../sign-on-records/trail.ts";
 import type { SigningKeys } from "../signing-keys/signing-keys.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -37,6 +38,7 @@ type Deps = {
   directory: Directory;
   calls: Calls;
   recorder: Recorder;
+  started: StartedCounts;
   recordLimiter: RecordLimiter;
   traces: Traces | undefined;
   signingKeys: SigningKeys;
@@ -53,11 +55,13 @@ export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): 
   if (!path) throw new Problem("realm_not_found");
   const { realm } = path;
   request.cameFrom(shopOf(deps, realm));
-  const trail = startTrail(newId(), key, { ...request, startedAt: deps.clock.now() });
+  const place = { ...key, isOfMembers: realm.purpose === "members" };
+  const trail = startTrail(newId(), place, { ...request, startedAt: deps.clock.now() });
   trail.facts.redirect_uri = storable(asked.get("redirect_uri"));
   deps.traces?.join("authorize", trail.id);
   const client = await trustClient(deps, path, asked);
   if (client instanceof Problem) return refuseWithPage(deps, trail, client);
+  trail.keyId = client.keyId ?? null;
   return redirectProblemsTo(deps, client, trail, async () => {
     const wanted = readSignOnRequest(asked, client);
     const hintedCustomerId = client.isStandard ? await readHint(deps, realm, asked) : undefined;
@@ -87,6 +91,8 @@ const toId = (text = ""): string => (isId(text) ? text : "");
 type TrustedClient = {
   clientId: string;
   isConfidential: boolean;
+  /** The application key that is the client. */
+  keyId: string | undefined;
   /** An application key whose `openid_client` is `standard`. */
   isStandard: boolean;
   clientRedirectUri: string;
@@ -115,7 +121,7 @@ async function trustClient(
   if (!isRegistered) return new Problem("redirect_uri_unregistered");
   const clientState = asked.isRepeated("state") ? undefined : asked.get("state");
   const isStandard = key?.openidClient === "standard";
-  return { clientId, isConfidential, isStandard, clientRedirectUri, clientState };
+  return { clientId, isConfidential, keyId: key?.keyId, isStandard, clientRedirectUri, clientState };
 }
 
 /** The customer that the client expects (OpenID Connect Core 3.1.2.1). An invalid hint ends the sign-on. */
@@ -170,6 +176,7 @@ async function sendToIdp(
   // The state comes back in the callback's URL, beside the provider's code.
   if (idpState.length > MAX_IDP_STATE_LENGTH) throw signOnProblem("state_missing");
   deps.recorder.count("started");
+  deps.started.note(trail);
   const to = { idpState, attemptId: attempt.id, scope: idpScope(clientScope) };
   return { location: `${idpRequest(deps, profile, metadata, to)}${passedOn(asked)}`, ...browser.answer };
 }

@@ -82,7 +82,7 @@ export async function tradeCode<T>(deps: TradeDeps, grant: ClientGrant, trade: T
     if ("reason" in traded) return fail(trx, attempt, traded.reason);
     return { ...traded, attempt };
   });
-  if ("attempt" in ending) noteEnding(deps, ending, grant.requestId);
+  if ("attempt" in ending) noteEnding(deps, ending, grant);
   else {
     recordCodeRefusal(deps, ending);
     if (ending.replayed && purpose === "members") deps.storage.changes.announce(storeId);
@@ -203,15 +203,16 @@ async function fail(
 function noteEnding(
   { recorder }: TradeDeps,
   ending: Extract<Ending<unknown>, { attempt: AttemptRow }>,
-  requestId: string,
+  { requestId, keyId, purpose }: ClientGrant,
 ): void {
+  const whose = { isOfMembers: purpose === "members", keyId };
   if ("refusal" in ending) {
     const { attempt, reason } = ending;
     recorder.count("failed", reason);
-    recorder.noteExchange(attempt, { outcome: "failed", reason, requestId });
+    recorder.noteExchange(attempt, { outcome: "failed", reason, requestId, ...whose });
   } else {
     const { attempt, customerId } = ending;
     recorder.count("exchanged");
-    recorder.noteExchange(attempt, { outcome: "exchanged", reason: null, customerId });
+    recorder.noteExchange(attempt, { outcome: "exchanged", reason: null, customerId, ...whose });
   }
 }

@@ -72,7 +72,7 @@ export async function beginTest(deps: Deps, ids: Ids, request: BrowserRequest): 
   if (!ticket || ticket.expiresAt <= deps.clock.now()) throw new Problem("test_sign_on_over");
   if (!(await claim(deps, key, ticket.id))) throw new Problem("test_sign_on_over");
   const begun = { startedAt: deps.clock.now(), profile: path.profile };
-  const trail = startTrail(ticket.attemptId ?? newId(), key, { ...request, ...begun });
+  const trail = startTrail(ticket.attemptId ?? newId(), placeOf(key, path), { ...request, ...begun });
   deps.traces?.join("authorize", trail.id);
   try {
     const profile = testable(path);
@@ -118,7 +118,7 @@ export async function finishTest(deps: Deps, returned: ReturnedTest): Promise<Br
   if (!isSameBrowser(deps, attempt, request)) return refusePage("browser_changed");
   if (!(await claim(deps, key, attempt.id))) throw new Problem("test_sign_on_over");
   const { startedAt } = attempt;
-  const trail = startTrail(attempt.id, key, { ...request, startedAt, profile: path.profile });
+  const trail = startTrail(attempt.id, placeOf(key, path), { ...request, startedAt, profile: path.profile });
   let identity: Identity | undefined;
   try {
     const profile = testable(path);
@@ -136,6 +136,11 @@ export async function finishTest(deps: Deps, returned: ReturnedTest): Promise<Br
 /** One insert decides which of several visits continues. */
 const claim = (deps: Deps, key: ProfileKey, id: string): Promise<boolean> =>
   claimAttempt(deps, key, { id, clientId: "", codeChallenge: "", clientRedirectUri: "" });
+
+const placeOf = (key: ProfileKey, { realm }: SignOnPath) => ({
+  ...key,
+  isOfMembers: realm.purpose === "members",
+});
 
 /** A disabled profile can be tested, too: a new profile should be tested before it is enabled. */
 function testable({ profile }: SignOnPath): Profile {
