@@ -1,11 +1,11 @@
 import { type Clock, MAX_CLOCK_DIFFERENCE_MS } from "../lib/clock.ts";
 import { atMost } from "../storage/at-most.ts";
 import type { Database, Storage } from "../storage/storage.ts";
-import { createBlanks } from "./blanks.ts";
 import { digestOf, hashOf, isTime } from "./chain.ts";
 import { ERASED, type EventRow, isPersonal, personOf } from "./event.ts";
 import { forgottenEvent, type LogHead, readHead } from "./head.ts";
 import { readAfter } from "./read.ts";
+import { createBlanks } from "./verify-erasures.ts";
 
 /** A head that a witness has kept. Heads of earlier releases do not contain the beginning of the log. */
 export type Witnessed = { sequence: number; hash: string; firstSequence?: number; forgottenHash?: string };

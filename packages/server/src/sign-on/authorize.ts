@@ -23,8 +23,8 @@ import type { SigningKeys } from "../signing-keys/signing-keys.ts";
 import type { Storage } from "../storage/storage.ts";
 import { digest, type SignOnAttempt, sealAttempt } from "./attempt.ts";
 import { passedOn, readSignOnRequest, type SignOnRequest } from "./authorization-request.ts";
+import { idpRequest, knowBrowser } from "./browser-tie.ts";
 import { chooseProfile, offerChoice } from "./choose-provider.ts";
-import { idpRequest, knowBrowser } from "./idp-request.ts";
 import { redirectProblemsTo, refuseWithPage, signOnProblem } from "./refuse.ts";
 import { cachedPath, type PathCache, type SignOnPath } from "./sign-on-path.ts";
 

@@ -14,7 +14,7 @@ import type { Realm } from "../realms/realm.ts";
 import { type Trail, timed } from "../sign-on-records/trail.ts";
 import { browserCookieNames, digest, idpSecretsOf, type SignOnAttempt } from "./attempt.ts";
 import { unavailable } from "./authorize.ts";
-import { callbackUrl } from "./idp-request.ts";
+import { callbackUrl } from "./browser-tie.ts";
 import { type IdpDeps, redeemIdpCode } from "./redeem-idp-code.ts";
 import { signOnProblem } from "./refuse.ts";
 

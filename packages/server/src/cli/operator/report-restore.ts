@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type EndedRights, endWhatCameBack } from "../../restore/after-restore.ts";
 import type { CarriedOver } from "../../restore/carry-over.ts";
+import { type EndedRights, endWhatCameBack } from "../../restore/end-rights.ts";
 import type { Deps } from "../../restore/replaced.ts";
 import { disableWebhooks } from "../../restore/webhooks.ts";
 import { atMost } from "../../storage/at-most.ts";
