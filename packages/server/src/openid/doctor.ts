@@ -5,7 +5,6 @@ import { show } from "../lib/show.ts";
 import {
   type DocumentFailure,
   fetchDiscovery,
-  fetchDocument,
   hostsOf,
   isIssuerOf,
   type Metadata,
@@ -16,7 +15,8 @@ import {
   toMetadata,
 } from "./discovery.ts";
 import { explainDocumentFailure, hasRemedy } from "./document-failure.ts";
-import { readKeys, type SigningKey } from "./keys.ts";
+import { fetchKeys } from "./fetch-keys.ts";
+import type { SigningKey } from "./keys.ts";
 import { attentionTo, inItsWords, recognise } from "./recognise.ts";
 import { CHECK_ADDRESS, type Check, judge, judgeUnread } from "./requirements.ts";
 
@@ -91,12 +91,6 @@ export async function examine(deps: Deps, discoveryUrl: string): Promise<Report>
     metadata,
     keys: keys ?? [],
   };
-}
-
-export async function fetchKeys(send: Send, jwksUri: string | undefined): Promise<SigningKey[] | undefined> {
-  if (jwksUri === undefined) return undefined;
-  const found = await fetchDocument(send, "keys", jwksUri, limits.keysBytes);
-  return "reason" in found ? undefined : readKeys(found.document);
 }
 
 function warningsOf(
