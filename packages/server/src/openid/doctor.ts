@@ -108,10 +108,10 @@ function warningsOf(
       );
   }
   if (challengeMethods && !challengeMethods.includes("S256"))
-    warnings.push("It does not list PKCE with S256; we send it all the same.");
+    warnings.push("It does not list PKCE with S256; Latchkey sends it anyway.");
   if (clockOffset !== null && Math.abs(clockOffset) > limits.clockSkewSeconds) {
     warnings.push(
-      "Its clock and ours are more than 60 seconds apart: sign-ons will fail until one of them is set right.",
+      "Its clock and Latchkey's are more than 60 seconds apart: sign-ons fail until one of them is corrected.",
     );
   }
   return warnings;

@@ -97,7 +97,7 @@ describe("its remedies", () => {
       const examined = { discoveryUrl, document: { ...document, ...changes }, keys: [], allowedOrigins: [] };
       return inItsWords(keycloak, inItsWords(keycloak, judge(examined)))[0]?.remedy;
     };
-    expect(remedyFor({ issuer: "https://sso.internal/realms/shop" })).toMatch(/agree to the letter\.$/);
+    expect(remedyFor({ issuer: "https://sso.internal/realms/shop" })).toMatch(/agree exactly\.$/);
     const endpoints = Object.fromEntries(ENDPOINTS.map((name) => [name, "https://sso.example/x"]));
     expect(remedyFor({ ...endpoints, id_token_signing_alg_values_supported: ["HS256"] })).toMatch(
       /^Sign with RS256, PS256, ES256 or EdDSA\. In Keycloak: [^.]*ID token signature algorithm\.$/,

@@ -122,7 +122,7 @@ describe("a missed requirement has evidence and a remedy, and the others are as 
     ["R1", "an empty UserInfo endpoint", { userinfo_endpoint: "" }, "userinfo_endpoint"],
     [
       "R1",
-      "no algorithm that we accept",
+      "no algorithm that Latchkey accepts",
       { id_token_signing_alg_values_supported: ["none", "HS256"] },
       "algorithm",
     ],
@@ -269,11 +269,11 @@ test.each<[string, Record<string, unknown>, string]>([
     { jwks_uri: undefined, token_endpoint: undefined },
     "The document lacks token_endpoint, jwks_uri. Publish these members.",
   ],
-  ["R1", { jwks_uri: "http://a.example/" }, "This is no address that may be asked: jwks_uri."],
+  ["R1", { jwks_uri: "http://a.example/" }, "This address is not allowed: jwks_uri."],
   [
     "R1",
     { jwks_uri: "http://a.example/", token_endpoint: "http://a.example/" },
-    "These are no addresses that may be asked: token_endpoint, jwks_uri.",
+    "These addresses are not allowed: token_endpoint, jwks_uri.",
   ],
   [
     "R3",

@@ -49,7 +49,7 @@ async function replaceNow(deps: Deps, { yes, json }: RotateOptions): Promise<voi
   const live = await countIfQuick(deps);
   await confirm(
     `This removes every signing key at once. It ends ${live ?? "all"} live customer tokens of all stores: those customers have to ` +
-      "sign in again. Others that check our tokens themselves may keep the old key set for five minutes.",
+      "sign in again. Services that verify Latchkey's tokens themselves may keep the old key set for five minutes.",
     yes,
   );
   const progress = createProgress("deleting customer tokens");
