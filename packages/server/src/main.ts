@@ -132,7 +132,7 @@ type Running = {
 };
 
 /**
- * First `/readyz` answers 503, so that load balancers send requests elsewhere, and every answer carries `Connection:
+ * First `/health/ready` answers 503, so that load balancers send requests elsewhere, and every answer carries `Connection:
  * close`. After `drainMs` the service accepts no connection, finishes the requests under way and writes what is in
  * memory. Idle clients get `2 * drainMs` before their connection is closed.
  */

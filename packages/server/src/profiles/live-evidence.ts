@@ -106,7 +106,7 @@ const latestOf = (db: Database, { store_id: storeId, id: profileId, updated_at: 
 /** Only a live token can show these. */
 const LIVE_ONLY: readonly RequirementId[] = ["R4", "R6", "R7", "R8", "R9"];
 
-/** The checks that one sign-on shows: those, and any other requirement that the sign-on has shown to be missed. */
+/** The checks of LIVE_ONLY, and any other requirement that this sign-on proves to be missed. */
 export const judgeSignOn = (reason: SignOnReason | null): Check[] =>
   (Object.keys(SHOWN_LIVE) as RequirementId[])
     .map((id) => ({ id, requirement: requirements[id], ...judgeOne(id, reason) }))

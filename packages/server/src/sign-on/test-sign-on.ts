@@ -33,7 +33,7 @@ import { findPath, type SignOnPath } from "./sign-on-path.ts";
  */
 type Deps = IdpDeps & { publicUrl: string; recorder: Recorder };
 
-/** `attemptId`: the id of the attempt to come, to find its record by. Tickets of the last release have none. */
+/** `attemptId`: the id that the attempt will have, to find its record. Tickets of the last release have none. */
 type Ticket = { id: string; attemptId?: string; expiresAt: number };
 type TestAttempt = Pick<SignOnAttempt, "id" | "startedAt" | "browserDigest" | "idpIssuer">;
 
