@@ -34,7 +34,7 @@ export async function rotateKeys(given: RotateOptions): Promise<void> {
 type Deps = { storage: Storage; clock: Clock; keyring: Keyring };
 
 /**
- * Counting millions of tokens may exceed the time limit of a statement, and a leaked key must be removed all the same.
+ * Counting millions of tokens may exceed the time limit of a statement, and a leaked key must be removed even then.
  */
 const countIfQuick = (deps: Deps): Promise<number | undefined> =>
   countLiveTokens(deps).catch((error) => {
