@@ -102,7 +102,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: "the foreign keys look for remaining rows of the store, which were deleted in batches before",
   },
   {
-    from: "src/restore/after-restore.ts",
+    from: "src/restore/end-rights.ts",
     sql: /^update "(stores|application_key_secrets|integrations)"/,
     reason: "a restore updates every store, secret and integration, before the service starts",
   },
@@ -128,7 +128,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: "a restore reads all stores",
   },
   {
-    from: "src/cli/operator/restored.ts",
+    from: "src/cli/operator/report-restore.ts",
     sql: /^select (count\(\*\) as "rows"|"id", "store_id", "name", "url") from/,
     reason: "a restore counts rows that may have returned, before the service starts",
   },
@@ -138,7 +138,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: "`latchkey after-restore --rotate-secrets` gives every key a new secret",
   },
   {
-    from: "src/events/blanks.ts",
+    from: "src/events/verify-erasures.ts",
     sql: /and "subject" = \S+ order by "sequence"/,
     reason: "`latchkey events verify` skips the later events of one person until the erasure",
   },

@@ -7,11 +7,13 @@ import { readIdTokenHint } from "../customers/tokens/id-token-hint.ts";
 import type { Clock } from "../lib/clock.ts";
 import { isId, newId } from "../lib/ids.ts";
 import type { Keyring } from "../lib/keyring.ts";
-import { type Parameters, readParameters } from "../lib/query-parameters.ts";
+import { type Parameters, readParameters, withParameters } from "../lib/query-parameters.ts";
+import type { Metadata } from "../openid/discovery.ts";
 import { toIdpAnswer } from "../openid/idp-answer.ts";
 import type { Calls } from "../profiles/calls.ts";
 import type { Directory } from "../profiles/directory.ts";
 import { keyOf, type Profile } from "../profiles/profile.ts";
+import { issuerOf } from "../realms/issuer.ts";
 import type { Realm } from "../realms/realm.ts";
 import { isAllowedRedirectUri } from "../realms/redirect-uri.ts";
 import { idpScope, LEAST_SCOPE } from "../realms/scopes.ts";
@@ -22,10 +24,10 @@ import type { StartedCounts } from "../sign-on-records/started.ts";
 import { startTrail, type Trail } from "../sign-on-records/trail.ts";
 import type { SigningKeys } from "../signing-keys/signing-keys.ts";
 import type { Storage } from "../storage/storage.ts";
-import { digest, type SignOnAttempt, sealAttempt } from "./attempt.ts";
+import { challengeOf, digest, idpSecretsOf, type SignOnAttempt, sealAttempt } from "./attempt.ts";
 import { passedOn, readSignOnRequest, type SignOnRequest } from "./authorization-request.ts";
+import { knowBrowser } from "./browser-tie.ts";
 import { chooseProfile, offerChoice } from "./choose-provider.ts";
-import { idpRequest, knowBrowser } from "./idp-request.ts";
 import { redirectProblemsTo, refuseWithPage, signOnProblem } from "./refuse.ts";
 import { cachedPath, type PathCache, type SignOnPath } from "./sign-on-path.ts";
 
@@ -180,6 +182,32 @@ async function sendToIdp(
   const to = { idpState, attemptId: attempt.id, scope: idpScope(clientScope) };
   return { location: `${idpRequest(deps, profile, metadata, to)}${passedOn(asked)}`, ...browser.answer };
 }
+
+/** The URL of the provider's authorization endpoint. The provider sends `idpState` back. */
+export function idpRequest(
+  deps: Pick<Deps, "publicUrl" | "keyring">,
+  profile: Profile,
+  metadata: Metadata,
+  { idpState, attemptId, scope }: { idpState: string; attemptId: string; scope: string },
+): string {
+  const { idpNonce, idpVerifier } = idpSecretsOf(deps.keyring, idpState, attemptId);
+  return withParameters(metadata.authorizationEndpoint, {
+    scope,
+    response_type: "code",
+    client_id: profile.client_id,
+    redirect_uri: callbackUrl(deps, profile),
+    state: idpState,
+    nonce: idpNonce,
+    code_challenge_method: "S256",
+    code_challenge: challengeOf(idpVerifier),
+  });
+}
+
+/** The redirect URI to register at the provider. Each profile has its own, so providers cannot be mixed up. */
+export const callbackUrl = (
+  deps: Pick<Deps, "publicUrl">,
+  { store_id: storeId, realm_id: realmId, id }: Pick<Profile, "store_id" | "realm_id" | "id">,
+): string => `${issuerOf(deps, storeId, realmId)}/profiles/${id}/callback`;
 
 /** Notes on the trail why the last request for the provider's document failed. */
 export function unavailable({ directory }: Pick<Deps, "directory">, profile: Profile, trail: Trail): Problem {

@@ -59,9 +59,9 @@ type Ending<T> =
   | CodeRefusal;
 
 /**
- * Trades a code for an answer, in one transaction. The order is law: the gate has checked bearer and rate limit. One
- * statement burns the code, within its store, deletes the identity and names the token to come. Then redirect URI and
- * verifier are compared; if they are wrong, the code stays burnt. Then `trade` makes the answer.
+ * Trades a code for an answer, in one transaction. Do not change the order: the gate has checked bearer and rate limit.
+ * One statement burns the code, within its store, deletes the identity and sets the id of the new token. Then redirect
+ * URI and verifier are compared; if they are wrong, the code stays burnt. Then `trade` makes the answer.
  */
 export async function tradeCode<T>(deps: TradeDeps, grant: ClientGrant, trade: Trade<T>): Promise<T> {
   if (!isWellFormed("lkac", grant.clientCode)) throw new Problem("code_invalid");

@@ -13,8 +13,9 @@ import { referenceOf } from "../sign-on-records/reference.ts";
 import { startTrail, type Trail, timed } from "../sign-on-records/trail.ts";
 import { digest, isOver, openAttempt, type SignOnAttempt } from "./attempt.ts";
 import { refuseUnusable } from "./authorize.ts";
+import { isSameBrowser } from "./browser-tie.ts";
 import { claimAttempt, failAttempt, hasRecord, issueCode } from "./claim-attempt.ts";
-import { foreseeRealmRefusal, identifyShopper, isHinted, isSameBrowser } from "./identify-shopper.ts";
+import { foreseeRealmRefusal, identifyShopper, isHinted } from "./identify-shopper.ts";
 import type { IdpDeps } from "./redeem-idp-code.ts";
 import {
   type PageCode,

@@ -18,10 +18,10 @@ import type { Recorder } from "../sign-on-records/recorder.ts";
 import { referenceOf } from "../sign-on-records/reference.ts";
 import { startTrail, type Trail } from "../sign-on-records/trail.ts";
 import { contextOf, isOver, openAtPath, type SignOnAttempt } from "./attempt.ts";
-import { unavailable } from "./authorize.ts";
+import { idpRequest, unavailable } from "./authorize.ts";
+import { isSameBrowser, knowBrowser } from "./browser-tie.ts";
 import { claimAttempt, failAttempt } from "./claim-attempt.ts";
-import { foreseeRealmRefusal, identifyShopper, isSameBrowser } from "./identify-shopper.ts";
-import { idpRequest, knowBrowser } from "./idp-request.ts";
+import { foreseeRealmRefusal, identifyShopper } from "./identify-shopper.ts";
 import type { IdpDeps } from "./redeem-idp-code.ts";
 import { type PageCode, reasonOf, signOnProblem } from "./refuse.ts";
 import { findPath, type SignOnPath } from "./sign-on-path.ts";
@@ -33,7 +33,7 @@ import { findPath, type SignOnPath } from "./sign-on-path.ts";
  */
 type Deps = IdpDeps & { publicUrl: string; recorder: Recorder };
 
-/** `attemptId`: the id of the attempt to come, to find its record by. Tickets of the last release have none. */
+/** `attemptId`: the id that the attempt will have, to find its record. Tickets of the last release have none. */
 type Ticket = { id: string; attemptId?: string; expiresAt: number };
 type TestAttempt = Pick<SignOnAttempt, "id" | "startedAt" | "browserDigest" | "idpIssuer">;
 

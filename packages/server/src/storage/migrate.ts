@@ -109,7 +109,7 @@ async function tryForTables<T>(clock: Clock, run: () => Promise<T>): Promise<T> 
 
 const LOCK_NOT_AVAILABLE = "55P03";
 const TABLE_HELD =
-  "a migration needs a table that somebody else has held for a minute, as pg_dump does until it is done: nothing of it was changed. Run `latchkey migrate` again then.";
+  "a migration needs a table that another program has held for a minute, as pg_dump does until it is done: nothing of it was changed. Run `latchkey migrate` again then.";
 
 /** Whether the database has tables of Latchkey. */
 export const hasTables = async (storage: Storage): Promise<boolean> =>

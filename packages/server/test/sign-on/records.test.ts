@@ -62,8 +62,8 @@ describe("the list of records", () => {
     expect(record).toMatchObject({
       reason: "id_token.iss",
       error: "server_error",
-      means: expect.stringContaining("issued by somebody else"),
-      remedy: expect.stringContaining("to the letter"),
+      means: expect.stringContaining("names an unexpected issuer"),
+      remedy: expect.stringContaining("exactly the one of the discovery document"),
       profile_name: "Hostile",
       timings: { token: expect.any(Number), identify: expect.any(Number) },
     });
