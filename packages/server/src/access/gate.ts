@@ -85,7 +85,7 @@ async function limitSource({ anonymous, random }: Deps, source: string): Promise
   if (wait === undefined) return;
   const retryAfterSeconds = jittered(wait, random);
   throw new Problem("rate_limit_exceeded", {
-    detail: "This address sends too many requests without a good access token.",
+    detail: "This address sends too many requests without a valid access token.",
     meta: { bucket: "source", rate_limit: ANONYMOUS.rate },
     retryAfterSeconds,
     headers: {

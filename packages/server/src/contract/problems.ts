@@ -114,7 +114,7 @@ export const problems = {
     remedy: "Send fewer or shorter headers; cookies are the usual cause.",
   },
 
-  // Who is calling
+  // The caller
   token_missing: {
     status: 401,
     means: "This request needs an access token.",

@@ -390,7 +390,7 @@ export const signOnReasons = {
     remedy: "Correct the address at the identity provider.",
   },
 
-  // Who it is here
+  // Which customer it is
   email_unverified: {
     error: "access_denied",
     means:
@@ -414,7 +414,7 @@ export const signOnReasons = {
     remedy: "Create the customer first, or set `provisioning` to `create`.",
   },
 
-  // Who it is at the console
+  // Which member it is
   member_unknown: {
     error: "access_denied",
     means: "This person is not a member of the store.",
@@ -628,7 +628,7 @@ export const isPassedOn = (error: string): boolean => passedOnErrors.some((known
 export type SignOnCheck = { check: string; passed: boolean; expected?: string; found?: string };
 
 /**
- * What the identity provider answered when a sign-on failed there. Its texts are cut short and made safe to show;
+ * The identity provider's answer to a sign-on that failed there. Its texts are cut short and made safe to show;
  * secrets, codes and tokens are left out.
  */
 export type IdpAnswer = {

@@ -14,12 +14,12 @@ export function toProblem(error: unknown): Problem {
   return new Problem("internal_error", { cause: error });
 }
 
-const CROWDED = { detail: "More is asked of the database at once than it can answer in time." };
+const CROWDED = { detail: "The database has more requests at once than it can answer in time." };
 
 const LIST_REFUSED = {
   cursor_unfit: () =>
     new Problem("parameter_invalid", {
-      detail: "The cursor is not one of this list with this filter and this sort.",
+      detail: "The cursor does not belong to this list with this filter and this sort.",
       source: { parameter: "page[after]" },
     }),
   filter_too_wide: () => new Problem("filter_too_wide", { source: { parameter: "filter" } }),

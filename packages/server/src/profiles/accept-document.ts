@@ -38,7 +38,7 @@ export async function acceptDocument(
   if (unreachable) {
     throw new Problem("idp_unreachable", {
       source: { pointer: "/data/discovery_url" },
-      detail: `The identity provider could not be asked: ${explainDocumentFailure(unreachable)}.`,
+      detail: `The identity provider could not be reached: ${explainDocumentFailure(unreachable)}.`,
       meta: { reason: unreachable.reason },
     });
   }

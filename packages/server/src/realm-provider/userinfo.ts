@@ -27,7 +27,7 @@ export async function readUserinfo(
       : undefined;
   if (!found || !customer)
     throw new Problem("token_invalid", {
-      detail: "The bearer token is not a living customer token of this realm.",
+      detail: "The bearer token is not a valid customer token of this realm.",
     });
   const scopes = scopesOf(found.scope);
   return {
