@@ -227,6 +227,7 @@ describe("the console", () => {
     "@tanstack/react-query",
     "@ariakit/react/dialog",
     "@latchkey/sdk/admin",
+    "virtual:documentation",
     "virtual:remedies",
   ];
   const isTest = (path: string) => path.endsWith(".test.ts");

@@ -284,6 +284,9 @@ describe.skipIf(!hasChromium)("the console", () => {
     letProviders();
     await heading(page, "Shoppers can sign in.");
     expect(await topOf("Sign-ons")).toBe(first);
+    // A new visit: Home has read the realms too, and Settings would show them at once.
+    await signInWithKey(c, page, "/keys");
+    await heading(page, "Keys");
     const letSettings = await hold(/\/v2\/customer-authentication-settings/);
     const realms = page.waitForResponse(/\/v2\/authentication-realms\?/);
     await go(page, "/settings");

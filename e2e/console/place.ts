@@ -16,7 +16,7 @@ type ConsolePlace = {
   url: string;
   shop: string;
   idp: string;
-  /** The sign-in address of members that names the store, as the screen Members shows it. */
+  /** The sign-in address of members that names the store and its realm, as `member add` prints it. */
   members: string;
   key: Key;
   admin: Admin;

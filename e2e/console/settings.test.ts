@@ -240,6 +240,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await invite.getByLabel("E-mail").fill("tilda@shop.example");
       await invite.getByRole("radio", { name: /Viewer/ }).check();
       await invite.getByRole("button", { name: "Invite" }).click();
+      await inDialog(page, "Done").click();
       const row = page.getByRole("listitem").filter({ hasText: "tilda@shop.example" });
       await row.getByText("Invited").waitFor();
       await row.getByText("viewer").waitFor();

@@ -1,9 +1,12 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { posix } from "node:path";
 import { describe, expect, test } from "vitest";
+import { documentation } from "../../packages/console/build.ts";
+import { HELP } from "../../packages/console/src/help/help.ts";
 import { variables } from "../../packages/server/src/config.ts";
 import { problems } from "../../packages/server/src/contract/problems.ts";
 import { signOnReasons } from "../../packages/server/src/contract/sign-on-reasons.ts";
+import { withAbsoluteLinks } from "../../scripts/publishing.ts";
 
 /**
  * The documentation as a whole: every page is linked, every link has a target, and every quotation matches the program.
@@ -63,6 +66,17 @@ test.each(papers)("every link of %s has a target", (page) => {
     if (anchor !== undefined && target.endsWith(".md"))
       expect(anchorsOf(target), `${page} links into ${target}`).toContain(anchor);
   }
+});
+
+test.each(Object.entries(HELP))("the help of the console's screen %s has a target", (_, help) => {
+  const [page = "", anchor] = help.split("#");
+  expect(papers).toContain(page);
+  if (anchor !== undefined) expect(anchorsOf(page)).toContain(anchor);
+});
+
+test("the console links to its documentation as the published pages do", () => {
+  const { version } = JSON.parse(read("packages/server/package.json"));
+  expect(withAbsoluteLinks("packages/sdk/README.md", version)).toContain(`](${documentation()}docs/`);
 });
 
 test("every page is linked from docs/README.md, which the README links", () => {

@@ -22,6 +22,8 @@ const SOURCES = [
   "src",
   "../sdk/src",
   "../server/src/contract/problems.ts",
+  "../server/package.json",
+  "../../package.json",
   "../../package-lock.json",
 ];
 
@@ -64,12 +66,8 @@ export async function buildConsole(): Promise<number | undefined> {
     define: { "process.env.NODE_ENV": JSON.stringify("production") },
     oxc: { jsx: { runtime: "automatic", development: false } },
     plugins: [
-      {
-        name: "remedies",
-        resolveId: (id: string) => (id === "virtual:remedies" ? id : undefined),
-        load: (id: string) =>
-          id === "virtual:remedies" ? `export const remedies = ${JSON.stringify(remedies())}` : undefined,
-      },
+      virtual("remedies", () => `export const remedies = ${JSON.stringify(remedies())}`),
+      virtual("documentation", () => `export const DOCUMENTATION = ${JSON.stringify(documentation())}`),
     ],
     build: {
       outDir,
@@ -93,6 +91,24 @@ export async function buildConsole(): Promise<number | undefined> {
   rmSync(dist, { recursive: true, force: true });
   renameSync(outDir, dist);
   return performance.now() - startedMs;
+}
+
+/** A module `virtual:…` whose text is made at the build. */
+const virtual = (name: string, text: () => string) => ({
+  name,
+  resolveId: (id: string) => (id === `virtual:${name}` ? id : undefined),
+  load: (id: string) => (id === `virtual:${name}` ? text() : undefined),
+});
+
+/**
+ * The address of the repository at this version, where the documentation is: no service serves it. The pages of the
+ * published packages link there too (scripts/publishing.ts).
+ */
+export function documentation(): string {
+  const read = (file: string) => JSON.parse(readFileSync(join(here, file), "utf8"));
+  const { homepage } = read("../../package.json");
+  const { version } = read("../server/package.json");
+  return `${homepage.replace(/#.*/, "")}/blob/v${version}/`;
 }
 
 /** The remedy of each problem, from the service's table. */

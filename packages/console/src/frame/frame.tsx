@@ -7,6 +7,7 @@ import { useEnd } from "../session/end.ts";
 import { useOtherTabs } from "../session/other-tabs.ts";
 import { useRenewal } from "../session/renewal.ts";
 import { useSession } from "../session/session.ts";
+import { StoreSwitch } from "../stores/store-switch.tsx";
 import { useLiveEvents } from "./live.ts";
 import { loaded } from "./loaded.ts";
 import { insteadOfContinue, Unshown } from "./unshown.tsx";
@@ -156,11 +157,11 @@ export function Brand() {
 }
 
 function Who() {
-  const { store, name, role } = useSession();
+  const { name, role } = useSession();
   return (
     <div className="who">
       <div>
-        <strong>{store.name}</strong>
+        <StoreSwitch />
         <span className="quiet">
           {name}, {role}
         </span>

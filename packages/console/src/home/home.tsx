@@ -1,6 +1,7 @@
 import type { SignOnStatistics } from "@latchkey/sdk/admin";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
+import { FirstHour } from "../first-hour/first-hour.tsx";
 import { RangeChoice } from "../parts/charts/range-choice.tsx";
 import { type Range, useRange, useStatistics } from "../parts/charts/ranges.ts";
 import { useUsage } from "../parts/charts/usage.ts";
@@ -28,6 +29,7 @@ export function Home() {
   return (
     <Screen title="Home" heading={<span className="verdict">{verdict.says}</span>} lead={verdict.because}>
       <div className="stack">
+        <FirstHour />
         <SignOns range={range} choose={choose} statistics={statistics} />
         <div className="two">
           <Providers query={providers} statistics={statistics.data} />

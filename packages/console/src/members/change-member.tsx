@@ -16,17 +16,20 @@ import { otherAdministrators } from "./administrators.ts";
 
 type Props = { member: Member; onClose: () => void };
 
-export function Invite({ onClose }: { onClose: () => void }) {
+type InviteProps = { onClose: () => void; onInvited: (member: Member) => void };
+
+export function Invite({ onClose, onInvited }: InviteProps) {
   const admin = useAdmin();
   const queries = useQueryClient();
   const [name, setName] = useState("");
   const [email, setEmail] = useState("");
   const [role, setRole] = useState<Role>("support");
   const { isBusy, error, run } = useAct(async () => {
-    await admin.members.create({ email: email.trim(), role, ...(name.trim() && { name: name.trim() }) });
-    say("Nothing was sent: give them the address on this page.");
+    const member = { email: email.trim(), role, ...(name.trim() && { name: name.trim() }) };
+    const { data } = await admin.members.create(member);
+    onInvited(data);
     await queries.invalidateQueries({ queryKey: ["members"] });
-  }, onClose);
+  });
   return (
     <Modal title="Invite somebody" isFirm={isBusy} onClose={onClose}>
       <Form onSubmit={run}>

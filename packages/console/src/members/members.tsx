@@ -17,10 +17,13 @@ import { Problem } from "../parts/text/problem.tsx";
 import { useCan } from "../session/can.ts";
 import { useAdmin, useSession } from "../session/session.ts";
 import { ChangeMemberRole, Invite, RemoveMember } from "./change-member.tsx";
+import { Invitation } from "./invitation.tsx";
+import { addressOf } from "./invitation-text.ts";
 
 export function Members() {
   const can = useCan();
   const [isInviting, setInviting] = useState(false);
+  const [invited, setInvited] = useState<Member>();
   return (
     <Screen
       title="Members"
@@ -41,7 +44,16 @@ export function Members() {
       ) : (
         <NotOffered act="administer" />
       )}
-      {isInviting && <Invite onClose={() => setInviting(false)} />}
+      {isInviting && (
+        <Invite
+          onClose={() => setInviting(false)}
+          onInvited={(member) => {
+            setInviting(false);
+            setInvited(member);
+          }}
+        />
+      )}
+      {invited && <Invitation member={invited} onClose={() => setInvited(undefined)} />}
     </Screen>
   );
 }
@@ -82,12 +94,11 @@ function WayIn() {
               your company’s directory. Make the realm, add the provider to it, and invite people by e-mail.
             </Empty>
           );
-        const address = `${location.origin}/console/sign-in?${new URLSearchParams({ store: store.id, realm: realm.id })}`;
         return (
           <section className="card stack" aria-label="The way in">
             <div className="stack-tight">
               <strong>The address to send to your people</strong>
-              <Copyable text={address} what="address for members" />
+              <Copyable text={addressOf(store.id, location.origin)} what="address for members" />
             </div>
             <p className="quiet small">
               They sign in through a provider of the realm “{realm.name}”.{" "}
@@ -108,8 +119,8 @@ function People() {
       query={query}
       empty={
         <Empty title="No member yet">
-          Invite people by the e-mail address that their provider has verified. Nothing is sent: give them the
-          address above.
+          Invite people by the e-mail address that their provider has verified. You get a text to send to
+          each.
         </Empty>
       }
     >
@@ -119,7 +130,7 @@ function People() {
 }
 
 function MemberItem({ member }: { member: Member }) {
-  const [open, setOpen] = useState<"role" | "remove">();
+  const [open, setOpen] = useState<"invitation" | "role" | "remove">();
   const close = () => setOpen(undefined);
   return (
     <div className="item">
@@ -138,6 +149,15 @@ function MemberItem({ member }: { member: Member }) {
           </span>
         )}
         <span className="row">
+          {member.meta.status === "invited" && (
+            <button
+              type="button"
+              className="button button-plain button-small"
+              onClick={() => setOpen("invitation")}
+            >
+              Invitation<span className="only-read-out"> for {member.name}</span>
+            </button>
+          )}
           <button type="button" className="button button-plain button-small" onClick={() => setOpen("role")}>
             Change role<span className="only-read-out"> of {member.name}</span>
           </button>
@@ -150,6 +170,7 @@ function MemberItem({ member }: { member: Member }) {
           </button>
         </span>
       </div>
+      {open === "invitation" && <Invitation member={member} onClose={close} />}
       {open === "role" && <ChangeMemberRole member={member} onClose={close} />}
       {open === "remove" && <RemoveMember member={member} onClose={close} />}
     </div>

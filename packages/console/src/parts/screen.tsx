@@ -1,5 +1,7 @@
 import { type ReactNode, useEffect, useLayoutEffect, useRef } from "react";
-import { Link } from "wouter";
+import { Link, useLocation } from "wouter";
+import { helpAt } from "../help/help.ts";
+import { HelpLink } from "../help/help-link.tsx";
 
 type Props = {
   title: string;
@@ -21,6 +23,7 @@ let isFirst = true;
  */
 export function Screen({ title, lead, actions, crumb, heading, children }: Props) {
   const top = useRef<HTMLHeadingElement>(null);
+  const [path] = useLocation();
   useEffect(() => {
     document.title = `${title} · Latchkey`;
   }, [title]);
@@ -42,7 +45,12 @@ export function Screen({ title, lead, actions, crumb, heading, children }: Props
           </h1>
           {lead && <p className="screen-lead">{lead}</p>}
         </div>
-        {actions && <div className="row">{actions}</div>}
+        <div className="row screen-acts">
+          {actions}
+          <HelpLink to={helpAt(path)} className="help">
+            Help
+          </HelpLink>
+        </div>
       </header>
       {children}
     </>

@@ -5,6 +5,7 @@ import {
   findMemberSignIn,
   type MemberToken,
 } from "@latchkey/sdk/admin";
+import type { Keeper } from "./keeper.ts";
 import { openPlaces } from "./places.ts";
 
 /** A member's sign-on. The SDK stores the verifier of the open sign-on in the tab's storage. */
@@ -12,7 +13,7 @@ import { openPlaces } from "./places.ts";
 const NOWHERE = { getItem: () => null, setItem() {}, removeItem() {} };
 
 /** Reading the name of a storage throws if the browser forbids storage. */
-function storageOf(name: "sessionStorage" | "localStorage"): Pick<Storage, keyof typeof NOWHERE> {
+function storageOf(name: "sessionStorage" | "localStorage"): Keeper {
   try {
     return window[name];
   } catch {
@@ -24,7 +25,10 @@ const ofTab = storageOf("sessionStorage");
 /** Without storage no sign-on can be completed, because its verifier would be lost. */
 export const canKeep = ofTab !== NOWHERE;
 
-export const places = openPlaces(ofTab, storageOf("localStorage"));
+/** For notes that later tabs read. */
+export const ofDevice = storageOf("localStorage");
+
+export const places = openPlaces(ofTab, ofDevice);
 
 // Functions, because unit tests import this file where there is no `location`.
 const service = () => ({ baseUrl: location.origin });

@@ -162,6 +162,50 @@ describe("a remembered store", () => {
   });
 });
 
+describe("the list of stores", () => {
+  test("has the store of the latest sign-in first, each store once, under its latest name", () => {
+    const { open, device } = newBrowser();
+    const tab = open();
+    tab.named({ id: SHOP, name: "Alder" });
+    tab.named({ id: OTHER, name: "Birch" });
+    tab.named({ id: SHOP, name: "Alder & Pine" });
+    expect(open().listed()).toEqual([
+      { id: SHOP, name: "Alder & Pine" },
+      { id: OTHER, name: "Birch" },
+    ]);
+    expect(device.kept.get("latchkey:console:stores")).toBe(JSON.stringify(tab.listed()));
+  });
+
+  test("stays after a sign-out, and loses a store that is forgotten with all that is kept of it", () => {
+    const { open, device } = newBrowser();
+    const tab = open();
+    tab.signedIn(SHOP);
+    tab.named({ id: SHOP, name: "Alder" });
+    tab.signedOut(SHOP);
+    expect(tab.listed()).toHaveLength(1);
+    tab.forget(SHOP);
+    expect([tab.listed(), [...device.kept.keys()]]).toEqual([[], []]);
+  });
+
+  test("drops the store of the oldest sign-in when it is full", () => {
+    const tab = newBrowser().open();
+    const ids = Array.from(
+      { length: 13 },
+      (_, at) => `019a0000-0000-7000-8000-${String(at).padStart(12, "0")}`,
+    );
+    for (const id of ids) tab.named({ id, name: id });
+    expect(tab.listed().map(({ id }) => id)).toEqual(ids.toReversed().slice(0, 12));
+  });
+
+  test.each(["{", "null", "7", "{}", "[null]", '[{"id":"x","name":"y"}]', `[{"id":"${SHOP}","name":7}]`])(
+    "stored as %j counts as empty",
+    (text) => {
+      const device = newKeeper([["latchkey:console:stores", text]]);
+      expect(openPlaces(newKeeper(), device).listed()).toEqual([]);
+    },
+  );
+});
+
 test.each([
   [SHOP, SHOP],
   [` ${SHOP.toUpperCase()}\n`, SHOP],

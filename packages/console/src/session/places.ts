@@ -1,22 +1,26 @@
+import { ID, type Keeper, parse } from "./keeper.ts";
+import { openStoreList } from "./store-list.ts";
+
 /**
  * The console's notes in the browser's storage. None of them is a token. ADR 34 has the reasons.
  *
  * For the tab: the store of its latest sign-on; a sign-on that is under way; the time of the latest sign-out.
- * For later tabs: the store of the latest sign-in, and for each store the time of the latest sign-in.
+ * For later tabs: the store of the latest sign-in, for each store the time of the latest sign-in, and the ids
+ * and names of the stores for the person to choose from.
  */
 const STORE = "latchkey:console:place";
 const LEAVING = "latchkey:console:leaving";
 const SIGNED_OUT = "latchkey:console:signed-out";
 const SIGNED_IN = "latchkey:console:signed-in:";
 
+/** The name of the note of first-hour/notes.ts. */
+export const firstStepsOf = (store: string): string => `latchkey:console:first-steps:${store}`;
+
 /** In place of the time of a sign-in: the provider has another account's session, which is no member. */
 const REFUSED = "refused";
 
-const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-type Keeper = Pick<Storage, "getItem" | "setItem" | "removeItem">;
-
 export function openPlaces(tab: Keeper, device: Keeper, now: () => number = Date.now) {
+  const list = openStoreList(device);
   const signedInAt = (store: string): number => Number(device.getItem(SIGNED_IN + store) ?? Number.NaN);
 
   /** False after a sign-out in this tab, and after a sign-out from this store in any tab. */
@@ -27,6 +31,12 @@ export function openPlaces(tab: Keeper, device: Keeper, now: () => number = Date
   const stores = (): string[] => [readStore(tab), readStore(device)].filter((store) => store !== undefined);
 
   return {
+    /** The stores that the person can choose from, the latest first. */
+    listed: list.read,
+
+    /** The person is signed in at this store. */
+    named: list.put,
+
     /** The store that the sign-in page offers. */
     remembered: (): string | undefined => stores()[0],
 
@@ -76,10 +86,14 @@ export function openPlaces(tab: Keeper, device: Keeper, now: () => number = Date
       if (device.getItem(SIGNED_IN + store) !== null) device.setItem(SIGNED_IN + store, REFUSED);
     },
 
-    /** The store is gone, or no longer has a sign-in for members. */
+    /**
+     * The store is gone, or no longer has a sign-in for members; or the person has removed it from the list. Tabs
+     * in which a member of the store is signed in sign out.
+     */
     forget(store: string): void {
       for (const storage of [tab, device]) if (readStore(storage) === store) storage.removeItem(STORE);
-      device.removeItem(SIGNED_IN + store);
+      for (const name of [SIGNED_IN + store, firstStepsOf(store)]) device.removeItem(name);
+      list.drop(store);
     },
   };
 }
@@ -95,14 +109,6 @@ function readStore(storage: Keeper): string | undefined {
 
 const writeStore = (storage: Keeper, store: string): void =>
   storage.setItem(STORE, JSON.stringify({ store }));
-
-function parse<T>(text: string | null): T | undefined {
-  try {
-    return JSON.parse(text ?? "null") ?? undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 /** The store in a typed or pasted text: its id, or an address that names it. */
 export function findStore(typed: string): string | undefined {

@@ -38,6 +38,8 @@ const listeners = new Set<() => void>();
 function set(session: Session | undefined, isElsewhere = false): void {
   current = session;
   isEndedElsewhere = isElsewhere;
+  // A member can return to this store from another one. A key's session leaves no note on the device.
+  if (session?.accessToken !== undefined) places.named(session.store);
   for (const listener of listeners) listener();
 }
 

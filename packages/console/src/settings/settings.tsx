@@ -1,6 +1,7 @@
 import type { Settings as AuthenticationSettings, Realm } from "@latchkey/sdk/admin";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
+import { ShowFirstSteps } from "../first-hour/show-again.tsx";
 import { Copyable } from "../parts/forms/copy.tsx";
 import { Asked } from "../parts/lists/asked.tsx";
 import { SkeletonRows } from "../parts/lists/skeleton.tsx";
@@ -43,6 +44,7 @@ export function Settings() {
           }
         </Asked>
         <Asked query={store}>{(data) => <StoreForm store={data} />}</Asked>
+        <ShowFirstSteps />
       </div>
     </Screen>
   );

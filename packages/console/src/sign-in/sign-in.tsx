@@ -2,6 +2,8 @@ import { ApiError } from "@latchkey/sdk/admin";
 import { useEffect, useState } from "react";
 import { useLocation } from "wouter";
 import { Brand } from "../frame/frame.tsx";
+import { HELP } from "../help/help.ts";
+import { HelpLink } from "../help/help-link.tsx";
 import { Field } from "../parts/forms/field.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { useAct } from "../parts/forms/use-act.ts";
@@ -36,7 +38,10 @@ export function SignIn({ refused }: { refused: unknown }) {
         <div className="alone-head">
           <h1>Sign in to your store</h1>
           <p className="screen-lead">
-            Nothing that you type here is kept on this device: a reload forgets it.
+            Nothing that you type here is kept on this device: a reload forgets it.{" "}
+            <HelpLink to={HELP.signIn} className="help">
+              Help
+            </HelpLink>
           </p>
         </div>
         <div className="stack">

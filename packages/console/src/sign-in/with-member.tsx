@@ -7,6 +7,7 @@ import { SkeletonRows } from "../parts/lists/skeleton.tsx";
 import { Problem } from "../parts/text/problem.tsx";
 import { canKeep, findOnlyStore, leaveToSignIn, NoWayIn, places } from "../session/member.ts";
 import { findStore } from "../session/places.ts";
+import { KnownStores } from "../stores/known-stores.tsx";
 
 /** `given`: the store that the address names. `error`: why the last sign-on in this tab has failed. */
 type Props = { back: string; given: string | undefined; error: unknown };
@@ -14,6 +15,7 @@ type Props = { back: string; given: string | undefined; error: unknown };
 /** Signs a member in through the store's identity provider, in this window. */
 export function WithMember({ back, given, error: refused }: Props) {
   const [remembered] = useState(places.remembered);
+  const [listed] = useState(places.listed);
   const [isOther, setOther] = useState(false);
   const known = given ?? remembered;
   const only = useQuery({
@@ -29,6 +31,7 @@ export function WithMember({ back, given, error: refused }: Props) {
   const shown = error ?? refused;
   const isGone = shown instanceof NoWayIn && shown.isStoreGone;
   const store = isOther || isGone ? undefined : (known ?? only.data ?? undefined);
+  const named = listed.find(({ id }) => id === store);
   return (
     <section className="card" aria-labelledby="with-member">
       <div className="form">
@@ -42,9 +45,16 @@ export function WithMember({ back, given, error: refused }: Props) {
         ) : store !== undefined ? (
           <>
             <p className="quiet">
-              Through the provider that your store has chosen for its people. You come back here.
+              {named ? (
+                <>
+                  At <strong>{named.name}</strong>, through the provider
+                </>
+              ) : (
+                "Through the provider"
+              )}{" "}
+              that your store has chosen for its people. You come back here.
             </p>
-            {given !== undefined && remembered !== undefined && given !== remembered && (
+            {!named && given !== undefined && remembered !== undefined && given !== remembered && (
               <p className="hint hint-warn">
                 This address leads to another store than the one that you signed in to last. Go on only if you
                 know who sent it to you.
@@ -81,40 +91,56 @@ const Why = ({ error }: { error: unknown }) =>
     <Problem error={error} />
   );
 
-/** A stranger must not learn which stores the service has, so there is no list to choose from (ADR 49). */
+/** A stranger must not learn which stores the service has, so only the browser's own list is shown (ADR 49). */
 function AskStore({ isBusy, onStore }: { isBusy: boolean; onStore: (store: string) => void }) {
   const [typed, setTyped] = useState("");
   const [isTried, setTried] = useState(false);
+  const [stores, setStores] = useState(places.listed);
   const store = findStore(typed);
   return (
-    <Form
-      noValidate
-      onSubmit={() => {
-        setTried(true);
-        if (store !== undefined) onStore(store);
-      }}
-    >
-      <p className="quiet">
-        Which store is yours? You type this once: this browser remembers the store when you have signed in.
-      </p>
-      <Field
-        label="Store id"
-        hint="Or paste the address for members. An administrator of your store finds it under Members."
-        value={typed}
-        onType={setTyped}
-        autoComplete="off"
-        spellCheck={false}
-        fault={
-          isTried && store === undefined
-            ? "This is neither a store’s id nor an address for members."
-            : undefined
-        }
-      />
-      <div className="form-actions">
-        <button type="submit" className="button" disabled={isBusy}>
-          Continue
-        </button>
-      </div>
-    </Form>
+    <>
+      {stores.length > 0 && (
+        <KnownStores
+          stores={stores}
+          act="Sign in to"
+          isBusy={isBusy}
+          onStore={onStore}
+          onRemove={(id) => {
+            places.forget(id);
+            setStores(places.listed());
+          }}
+        />
+      )}
+      <Form
+        noValidate
+        onSubmit={() => {
+          setTried(true);
+          if (store !== undefined) onStore(store);
+        }}
+      >
+        <p className="quiet">
+          {stores.length > 0 ? "Or another store?" : "Which store is yours?"} You type this once: this browser
+          remembers the store when you have signed in.
+        </p>
+        <Field
+          label="Store id"
+          hint="Or paste the address for members. An administrator of your store finds it under Members."
+          value={typed}
+          onType={setTyped}
+          autoComplete="off"
+          spellCheck={false}
+          fault={
+            isTried && store === undefined
+              ? "This is neither a store’s id nor an address for members."
+              : undefined
+          }
+        />
+        <div className="form-actions">
+          <button type="submit" className="button" disabled={isBusy}>
+            Continue
+          </button>
+        </div>
+      </Form>
+    </>
   );
 }

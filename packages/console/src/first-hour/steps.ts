@@ -1,0 +1,76 @@
+import type { Provider } from "../parts/profiles.ts";
+import { pathOf, UNREGISTERED } from "../parts/profiles.ts";
+
+/** What the service knows about the first steps of a store. */
+export type Facts = {
+  providers: readonly Provider[];
+  /** Whether a realm of customers has a redirect URI. */
+  hasRedirectUri: boolean;
+  isTested: boolean;
+  hasShopper: boolean;
+  hasColleague: boolean;
+};
+
+/** `to`: a path of the console. Without it the step is done elsewhere, or another step comes first. */
+export type Step = {
+  name: "provider" | "redirect-uri" | "test" | "shopper" | "colleague";
+  title: string;
+  why: string;
+  isDone: boolean;
+  act?: { label: string; to: string } | undefined;
+};
+
+/** The providers through which shoppers sign in. */
+export const ofShoppers = (providers: readonly Provider[]): Provider[] =>
+  providers.filter(({ realm }) => realm.purpose === "customers");
+
+/** Latchkey examines a provider before it enables it, and knows its issuer when it has read its document. */
+const isReady = ({ enabled, client_id, meta }: Provider): boolean =>
+  enabled && client_id !== UNREGISTERED && meta.issuer !== null;
+
+export function stepsOf({ providers, hasRedirectUri, isTested, hasShopper, hasColleague }: Facts): Step[] {
+  const shoppers = ofShoppers(providers);
+  const ready = shoppers.find(isReady);
+  const begun = shoppers[0];
+  return [
+    {
+      name: "provider",
+      title: "Add an identity provider",
+      why: "Shoppers sign in with an account that they already have there.",
+      isDone: ready !== undefined,
+      act: begun
+        ? { label: `Continue with ${begun.name}`, to: pathOf(begun) }
+        : { label: "Add a provider", to: "/providers/add" },
+    },
+    {
+      name: "redirect-uri",
+      title: "Add a redirect URI",
+      why: "The address of your shop to which a sign-on returns. Latchkey sends shoppers to no other address.",
+      isDone: hasRedirectUri,
+      act: { label: "Add it in Settings", to: "/settings" },
+    },
+    {
+      name: "test",
+      title: "Make a test sign-on",
+      why: ready
+        ? "Sign in once yourself and see every check, before a shopper does. It creates no customer and no token."
+        : "First add a provider. Then sign in once yourself and see every check, before a shopper does.",
+      // A shopper who came through shows the same, also when the record of the test is deleted.
+      isDone: isTested || hasShopper,
+      act: ready && { label: "Test sign-on", to: pathOf(ready) },
+    },
+    {
+      name: "shopper",
+      title: "See the first shopper sign in",
+      why: "Add the sign-in to your shop. The guide has complete examples; this step ticks itself at the first sign-on.",
+      isDone: hasShopper,
+    },
+    {
+      name: "colleague",
+      title: "Invite a colleague",
+      why: "Another person can help shoppers while you are away, under their own name and in a role that you choose.",
+      isDone: hasColleague,
+      act: { label: "Invite under Members", to: "/members" },
+    },
+  ];
+}
