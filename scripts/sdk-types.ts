@@ -71,6 +71,8 @@ const declarations = (): Declaration[] => [
     type: without(bodyOf(profiles.approveDrift), ["digest"]),
   },
   answer("ProfileReport", profiles.checkProfile),
+  answer("NewProfileReport", profiles.checkBeforeSaving),
+  body("NewProfileCheck", profiles.checkBeforeSaving),
   answer("TestSignOn", profiles.testSignOn),
 
   answer("Customer", customers.getCustomer),

@@ -407,6 +407,64 @@ export type ProfileReport = {
   };
 };
 
+/** `data` of the answer of `POST /v2/authentication-realms/{realm}/oidc-profiles/checks`. */
+export type NewProfileReport = {
+  type: "oidc-profile-checks";
+  discovery_url: string;
+  issuer: string | null;
+  endpoint_hosts: string[];
+  checks: {
+    /** R1 to R9, in the order of the requirements on an identity provider. */
+    id: string;
+    requirement: string;
+    /** unknown: only a live sign-on can tell. */
+    status: "met" | "not_met" | "unknown";
+    evidence: string;
+    remedy: string | null;
+  }[];
+  warnings: string[];
+  /** Which provider it is, if its document gives it away. */
+  provider: {
+    key: string;
+    name: string;
+    /** Its recipe, in this project's documentation. */
+    guide: string;
+    /** Where in its console each thing is set. */
+    console: Record<string, string>;
+  } | null;
+  /** How long the discovery document took. */
+  answer_ms: number | null;
+  /** The identity provider's clock minus ours. */
+  clock_offset_seconds: number | null;
+  meta: {
+    /**
+     * A change of the provider's document that waits for POST …/approve-drift. Until then the old document is
+     * used. For the back office only.
+     */
+    pending_change: {
+      since: string;
+      /** Identifies the new document, for approve-drift. */
+      digest: string;
+      changes: { member: string; before: string | null; after: string | null }[];
+    } | null;
+    /**
+     * Another issuer than the one in use, which its document names although it is read from the same address:
+     * sign-ons will fail until one of the two is set right, or `discovery_url` is the new issuer's. For the
+     * back office only.
+     */
+    issuer_found: { issuer: string; since: string } | null;
+    /**
+     * Deleted profiles for the same issuer and client id, with the number of their identities, counted up to
+     * 10,000. Unless their identities are adopted with `adopt_identities_of`, those people become new
+     * customers.
+     */
+    adoptable?: { profile_id: string; identities: number }[] | undefined;
+  };
+};
+
+/** Body of `POST /v2/authentication-realms/{realm}/oidc-profiles/checks`. */
+export type NewProfileCheck = { discovery_url: string; client_id?: string | undefined };
+
 /** `data` of the answer of `POST /v2/authentication-realms/{realm}/oidc-profiles/{id}/test-sign-on`. */
 export type TestSignOn = {
   type: "test-sign-on";

@@ -54,7 +54,7 @@ import { eraseMember } from "./members/erase-member.ts";
 import { listMembers, showMember } from "./members/resource.ts";
 import { createProfile, deleteProfile, updateProfile } from "./profiles/administer.ts";
 import { approveDrift } from "./profiles/approve-drift.ts";
-import { checkProfile } from "./profiles/check-profile.ts";
+import { checkBeforeSaving, checkProfile } from "./profiles/check-profile.ts";
 import { profileKey } from "./profiles/profile.ts";
 import { listProfiles, viewProfile } from "./profiles/read-profiles.ts";
 import { endSession, signedOut } from "./realm-provider/end-session.ts";
@@ -172,6 +172,7 @@ export const routes = (app: Deps): Route[] => [
   on(profile.checkProfile,     ({ caller, ids }) => checkProfile(app, caller, ids)),
   on(profile.testSignOn,       ({ caller, ids }) => offerTest(app, profileKey(caller, ids))),
   on(profile.approveDrift,     ({ caller, ids, body }) => approveDrift(app, caller, ids, body)),
+  on(profile.checkBeforeSaving, ({ caller, ids, body }) => checkBeforeSaving(app, caller, ids.realm, body.data)),
 
   on(gateway.checkAtGateway,   ({ caller, query }) => checkAtGateway(caller, query)),
 

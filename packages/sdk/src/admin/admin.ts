@@ -164,6 +164,13 @@ function profiles(api: Api, realmId: string) {
         method: "POST",
         path: `${path}${pathOf(id)}/checks`,
       }),
+    /** Runs the nine checks on an identity provider that is not added yet, and saves nothing. */
+    checkBeforeSaving: async (check: wire.NewProfileCheck) =>
+      api<{ data: wire.NewProfileReport }>({
+        method: "POST",
+        path: `${path}/checks`,
+        data: { type: "oidc-profile-checks", ...check },
+      }),
     /**
      * Gives a URL for one test sign-on, which shows every check. It creates a sign-on record, but no customer
      * and no token.

@@ -99,6 +99,7 @@ export const operations: readonly Operation[] = [
   profile.checkProfile,
   profile.testSignOn,
   profile.approveDrift,
+  profile.checkBeforeSaving,
   gateway.checkAtGateway,
   service.live,
   service.ready,

@@ -119,6 +119,7 @@ export const idsFor = ({ tag }: Operation): Record<string, string> => ({
 
 function dataFor({ id, tag }: Operation): object {
   if (id === "approveDrift") return { digest: "x" };
+  if (id === "checkBeforeSaving") return { ...PROFILE, type: "oidc-profile-checks" };
   if (tag === "Identity providers") return PROFILE;
   if (tag === "Customer tokens") return { type: "token", ...CREDENTIALS };
   if (tag === "Customers") return { type: "customer", name: "n", email: "new@shop.example" };
