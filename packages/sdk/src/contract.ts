@@ -474,6 +474,29 @@ export type TestSignOn = {
   reference: string;
 };
 
+/** `data[]` of the answer of `GET /v2/authentication-realms/{realm}/oidc-profiles/{id}/setup-links`. */
+export type SetupLink = {
+  id: string;
+  type: "setup-link";
+  profile_id: string;
+  expires_at: string;
+  meta: { timestamps: { created_at: string } };
+};
+
+/** `data` of the answer of `POST /v2/authentication-realms/{realm}/oidc-profiles/{id}/setup-links`. */
+export type SetupLinkWithUrl = {
+  id: string;
+  type: "setup-link";
+  profile_id: string;
+  expires_at: string;
+  meta: { timestamps: { created_at: string } };
+  /** Everyone who has it can open the page. */
+  url: string;
+};
+
+/** Body of `POST /v2/authentication-realms/{realm}/oidc-profiles/{id}/setup-links`. */
+export type NewSetupLink = { expires_in_days: number };
+
 /** `data` of the answer of `GET /v2/customers/{id}`. */
 export type Customer = {
   id: string;

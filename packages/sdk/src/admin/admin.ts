@@ -171,6 +171,7 @@ function profiles(api: Api, realmId: string) {
         path: `${path}/checks`,
         data: { type: "oidc-profile-checks", ...check },
       }),
+    setupLinks: (id: string) => setupLinks(api, `${path}${pathOf(id)}/setup-links`),
     /**
      * Gives a URL for one test sign-on, which shows every check. It creates a sign-on record, but no customer
      * and no token.
@@ -189,6 +190,18 @@ function profiles(api: Api, realmId: string) {
       }),
   };
 }
+
+/** Links to a page for the administrator of an identity provider, who needs no account. */
+const setupLinks = (api: Api, path: string) => ({
+  list: async () => api<{ data: wire.SetupLink[] }>({ method: "GET", path }),
+  /** Only this answer has the link's `url`. */
+  create: async (link: wire.NewSetupLink) =>
+    api<{ data: wire.SetupLinkWithUrl }>({ method: "POST", path, data: { type: "setup-link", ...link } }),
+  /** Ends a link at once. */
+  delete: async (linkId: string): Promise<void> => {
+    await api({ method: "DELETE", path: path + pathOf(linkId) });
+  },
+});
 
 const customers = (api: Api) => ({
   ...resource<{

@@ -27,6 +27,7 @@ import { disabledProfiles } from "./migrations/0022-disabled-profiles.ts";
 import { erasedPeople } from "./migrations/0023-erased-people.ts";
 import { openidClient } from "./migrations/0024-openid-client.ts";
 import { idTokenAlg } from "./migrations/0025-id-token-alg.ts";
+import { setupLinks } from "./migrations/0028-setup-links.ts";
 import { newSqlite } from "./sqlite/new-sqlite.ts";
 import type { Database, Storage, Trx } from "./storage.ts";
 
@@ -56,6 +57,7 @@ export const migrations: readonly Migration[] = [
   erasedPeople,
   openidClient,
   idTokenAlg,
+  setupLinks,
 ];
 
 const ADVISORY_LOCK = 4_727_311_002;

@@ -105,4 +105,8 @@ export const newSqlite: readonly string[] = [
   `CREATE TABLE "erased_digests" ("store_id" text not null references "stores" ("id") on delete cascade, "person_id" text not null, "digest" text not null, "erased_at" bigint not null, constraint "erased_digests_of_person" primary key ("store_id", "person_id", "digest"))`,
   `CREATE INDEX "erased_digests_by_digest" on "erased_digests" ("store_id", "digest")`,
   `CREATE INDEX "erased_digests_by_age" on "erased_digests" ("erased_at")`,
+  `CREATE TABLE "setup_links" ("id" text primary key, "store_id" text not null references "stores" ("id") on delete cascade, "realm_id" text not null, "profile_id" text not null references "oidc_profiles" ("id") on delete cascade, "token_hash" text not null unique, "created_at" bigint not null, "expires_at" bigint not null, "checked_at" bigint, "report" text)`,
+  `CREATE INDEX "setup_links_of_store" on "setup_links" ("store_id", "profile_id", "expires_at")`,
+  `CREATE INDEX "setup_links_of_profile" on "setup_links" ("profile_id")`,
+  `CREATE INDEX "setup_links_by_expiry" on "setup_links" ("expires_at")`,
 ];
