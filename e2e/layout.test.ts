@@ -42,7 +42,7 @@ describe("files", () => {
     expect(sourceFiles.filter((path) => reachedFrom(path).has(path))).toEqual([]);
   });
 
-  test("stand at most twenty in a folder, tests not counted", () => {
+  test("are at most twenty in a folder, tests not counted", () => {
     const folders = Map.groupBy(sourceFiles, (path) => posix.dirname(path));
     const crowded = [...folders].filter(
       ([folder, files]) => files.length > 20 && !CATALOGUES.includes(folder),

@@ -8,24 +8,24 @@ export const cliPage =
 
 # The command line
 
-\`npx latchkey <command>\`. \`-h\` or \`--help\` after any command says what is here; \`latchkey --version\` says which release it is.
+\`npx latchkey <command>\`. \`-h\` or \`--help\` after any command prints its section of this page; \`latchkey --version\` prints the release.
 
-Configuration comes from the environment ([configure.md](configure.md#variables)). A variable that begins with \`LATCHKEY_\` and is
-not known is named on standard error, with the one that was probably meant. Commands work beside the running service, which sees a
+Configuration comes from the environment ([configure.md](configure.md#variables)). An unknown variable that begins with
+\`LATCHKEY_\` is named on standard error, with the variable that was probably meant. Commands work beside the running service, which sees a
 change within a second. A database that is not the default is named on standard error.
 
 | exit code | means |
 |---|---|
-| 0 | it was done |
-| 1 | it was refused or failed; or what was examined is not as it should be (\`doctor\`, \`events verify\`, \`prove-limits\`, \`health\`) |
-| 2 | it was typed wrongly: no such command or option, one that is missing, a value that cannot be. Nothing was done |
+| 0 | done |
+| 1 | refused or failed; or the command has found a fault (\`doctor\`, \`events verify\`, \`prove-limits\`, \`health\`) |
+| 2 | wrong command line: an unknown command or option, a missing option, an impossible value. Nothing was done |
 
-With \`--json\` a command prints one JSON object on one line of standard output (\`events tail\`: one a line). What it shows of a resource are the
-members of \`data\` in the API's answer ([openapi.json](openapi.json)). Faults are words on standard error all the same, and the exit
-code says so. Lists show 100 at a time, or \`--limit\`; \`next\` is what \`--after\` takes to go on, and \`null\` at the end.
+With \`--json\` a command prints one JSON object on one line of standard output (\`events tail\`: one a line). A resource has the
+members of \`data\` in the API's answer ([openapi.json](openapi.json)). Errors are still text on standard error, with the exit codes above.
+Lists show 100 rows at a time, or \`--limit\`; \`next\` is the \`--after\` of the next page, and \`null\` at the end.
 
-What destroys something (\`store delete\`, \`key delete\`, \`member remove\`, \`rotate-keys --signing --now\`, \`after-restore --rotate-secrets\`, \`dev --reset\` of a database
-that \`dev\` has not made) says what, and asks. Where there is no terminal it wants \`--yes\`, and changes nothing without.
+Commands that destroy data (\`store delete\`, \`key delete\`, \`member remove\`, \`rotate-keys --signing --now\`, \`after-restore --rotate-secrets\`, \`dev --reset\` of a database
+that \`dev\` has not made) say what they destroy, and ask for confirmation. Without a terminal they need \`--yes\`; otherwise they change nothing.
 
 ${commands.map(section).join("\n")}`;
 

@@ -68,6 +68,13 @@ function itemOf(type: Type): Type {
 const structured = (type: Type): Type =>
   type.kind === "union" ? (type.of.find(({ kind }) => kind !== "text") ?? type) : type;
 
+/** One of the shapes that an answer may have. */
+export function shapeAt(type: Type, index: number): Type {
+  const shape = type.kind === "union" ? type.of[index] : undefined;
+  if (!shape) throw new Error(`There is no shape ${index}.`);
+  return shape;
+}
+
 export const only = (type: Type, names: string[]): Type => restrict(type, (name) => names.includes(name));
 export const without = (type: Type, names: string[]): Type => restrict(type, (name) => !names.includes(name));
 

@@ -11,7 +11,7 @@ import * as realms from "../packages/server/src/contract/realms.ts";
 import * as setupLinks from "../packages/server/src/contract/setup-links.ts";
 import * as signOns from "../packages/server/src/contract/sign-ons.ts";
 import * as store from "../packages/server/src/contract/store.ts";
-import { answerOf, bodyOf, only, queryOf, without } from "./contract-types.ts";
+import { answerOf, bodyOf, only, queryOf, shapeAt, without } from "./contract-types.ts";
 import { type Declaration, declare } from "./write-types.ts";
 
 const at = ({ method, path }: Operation) => `\`${method} ${path}\``;
@@ -99,8 +99,13 @@ const declarations = (): Declaration[] => [
   },
   {
     name: "SignOnStatistics",
-    comment: `The answer of ${at(signOns.getSignOnStatistics)}.`,
-    type: answerOf(signOns.getSignOnStatistics),
+    comment: `The answer of ${at(signOns.getSignOnStatistics)}, by identity provider.`,
+    type: shapeAt(answerOf(signOns.getSignOnStatistics), 0),
+  },
+  {
+    name: "SignOnStatisticsByKey",
+    comment: `The answer of ${at(signOns.getSignOnStatistics)} with \`group=key\`.`,
+    type: shapeAt(answerOf(signOns.getSignOnStatistics), 1),
   },
 
   answer("Store", store.getStore),

@@ -122,7 +122,7 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples", () => {
       const other = await victim.newPage();
       await other.goto(answer);
       await other
-        .getByText("This sign-in is not open in this browser any more. Please start again.")
+        .getByText("This sign-in has ended or was started in another browser. Please start again.")
         .waitFor();
       expect(other.url()).not.toContain("code=");
       await continueWith(other).waitFor();

@@ -5,7 +5,7 @@ import { stripTypeScriptTypes } from "node:module";
 import * as webhooks from "@latchkey/sdk/webhooks";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { limits } from "../../packages/server/src/contract/limits.ts";
-import { DELAYS_MS } from "../../packages/server/src/integrations/schedule.ts";
+import { DELAYS_MS } from "../../packages/server/src/integrations/retry-schedule.ts";
 import { type Hooks, openHooks } from "../../packages/server/test/support/hooks.ts";
 import { freePort } from "../../packages/server/test/support/postgres-server.ts";
 

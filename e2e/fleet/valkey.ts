@@ -22,7 +22,7 @@ describe.skipIf(!canRunFleet || !hasValkey)("Valkey", { timeout: 300_000 }, () =
   const during = (name: string, trouble: (trouble: Trouble) => Promise<void>, recoversWithinSeconds = 10) =>
     underLoad(fleet, shop, { name, recoversWithinSeconds }, trouble);
 
-  /** The degraded parts that readiness reports; the instance is ready all the same. */
+  /** The degraded parts that readiness reports; the instance is ready even so. */
   const degraded = async ({ url }: Instance) => {
     const answer = await fetch(`${url}/health/ready`);
     expect(answer.status).toBe(200);

@@ -84,7 +84,7 @@ test("a foreign database gets no tables, and keeps its mode and its log", async 
     expect([command, code, stderr]).toEqual([
       command,
       1,
-      expect.stringContaining("recipes.db is somebody else's database"),
+      expect.stringContaining("recipes.db is another program's database"),
     ]);
   }
   const named = await latchkey(["after-restore", "--replaced", `sqlite:${path}`], place.env);

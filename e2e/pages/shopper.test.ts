@@ -366,7 +366,7 @@ describe.skipIf(!hasChromium)("a shopper", () => {
       await page.goto(`${shop}/sign-in`);
       await continueWith().click();
       await person(/Ada/).click();
-      await page.getByText("You could not be signed in this way.").waitFor();
+      await page.getByText("We couldn't sign you in with this account.").waitFor();
       await page.unrouteAll();
       await page.getByRole("link", { name: "Sign in another way" }).click();
       await continueWith().click();

@@ -106,7 +106,7 @@ describe("a stopping service", () => {
 });
 
 describe("the start for services", () => {
-  test("that docs/install.md names is one process, which a signal stops in good order", async () => {
+  test("that docs/install.md names is one process, which a signal stops cleanly", async () => {
     const place = await newPlace();
     const page = readFileSync(`${ROOT}/docs/install.md`, "utf8");
     const unit = readFileSync(`${ROOT}/deploy/systemd/latchkey@.service`, "utf8");
@@ -131,7 +131,7 @@ describe("npx latchkey serve", () => {
     ["npx is told to", "SIGTERM", false],
     ["npx is killed", "SIGKILL", false],
     ["Ctrl-C is pressed", "SIGINT", true],
-  ] as const)("stops in good order when %s", async (_, signal, isForAll) => {
+  ] as const)("stops cleanly when %s", async (_, signal, isForAll) => {
     const place = await newPlace();
     const npx = spawn("npx", ["latchkey", "serve"], {
       cwd: ROOT,

@@ -59,7 +59,7 @@ describe("latchkey doctor", () => {
   });
 
   test.each([
-    ["R1", (d: object) => ({ ...d, issuer: "https://elsewhere.example" }), "must agree to the letter"],
+    ["R1", (d: object) => ({ ...d, issuer: "https://elsewhere.example" }), "must agree exactly"],
     [
       "R2",
       (d: object) => ({ ...d, token_endpoint_auth_methods_supported: ["private_key_jwt"] }),
@@ -116,7 +116,7 @@ describe("latchkey doctor", () => {
 
   test("does not request private addresses without the option for them", async () => {
     const { stdout } = await latchkey(["doctor", honestUrl], { NO_COLOR: "1" });
-    expect(stdout).toContain("not one that may be asked");
+    expect(stdout).toContain("its address is not allowed");
     expect(stdout).toContain(`LATCHKEY_EGRESS_ALLOW=${honestUrl}`);
   });
 });

@@ -201,7 +201,7 @@ async function fillLog(storage: Storage, store_id: string, count: number): Promi
   await insertMany(storage, "event_erasures", erasures);
 }
 
-/** Fills the statistics with `count` rows for each step: minute, hour and day. */
+/** Fills the statistics, and their parts, with `count` rows for each step: minute, hour and day. */
 async function fillStatistics(storage: Storage, store_id: string, count: number): Promise<void> {
   const steps = ["minute", "hour", "day"];
   await insertMany(
@@ -212,6 +212,19 @@ async function fillStatistics(storage: Storage, store_id: string, count: number)
       step: steps[at % steps.length] as string,
       starts_at: Math.floor(at / steps.length / 2) * 60_000,
       profile_id: `profile ${at % 2}`,
+      figures: "{}",
+      forget_at: at,
+    })),
+  );
+  await insertMany(
+    storage,
+    "sign_on_statistics_parts",
+    Array.from({ length: count * steps.length }, (_, at) => ({
+      store_id,
+      kind: at % 2 === 0 ? "key" : "members",
+      step: steps[at % steps.length] as string,
+      starts_at: Math.floor(at / steps.length / 2) * 60_000,
+      part_id: `part ${at % 2}`,
       figures: "{}",
       forget_at: at,
     })),

@@ -8,6 +8,8 @@ const SMALL = {
   id_token_keys: "the key in use, the next key, and the keys of the last month",
   event_outbox: "the events of the last moments: the sequencer deletes them",
   sign_on_tallies: "the tallies of the last second: the service adds them up and deletes them",
+  sign_on_tallies_by_key:
+    "as `sign_on_tallies`; once a minute also a row for each profile and key with redirects",
 } as const satisfies Partial<Record<keyof Tables, string>>;
 
 /**
@@ -38,6 +40,7 @@ export const NARROW: Record<Exclude<keyof Tables, keyof typeof SMALL>, readonly 
   sign_ons: ["id", "reference", "email_digest", "request_id"],
   // A store has few rows of one step for a time.
   sign_on_statistics: ["starts_at"],
+  sign_on_statistics_parts: ["starts_at"],
   events: ["sequence"],
   event_heads: ["store_id"],
   event_erasures: ["person_id"],
@@ -101,7 +104,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: "the foreign keys look for remaining rows of the store, which were deleted in batches before",
   },
   {
-    from: "src/restore/after-restore.ts",
+    from: "src/restore/end-rights.ts",
     sql: /^update "(stores|application_key_secrets|integrations)"/,
     reason: "a restore updates every store, secret and integration, before the service starts",
   },
@@ -127,7 +130,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: "a restore reads all stores",
   },
   {
-    from: "src/cli/operator/restored.ts",
+    from: "src/cli/operator/report-restore.ts",
     sql: /^select (count\(\*\) as "rows"|"id", "store_id", "name", "url") from/,
     reason: "a restore counts rows that may have returned, before the service starts",
   },
@@ -137,7 +140,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: "`latchkey after-restore --rotate-secrets` gives every key a new secret",
   },
   {
-    from: "src/events/blanks.ts",
+    from: "src/events/verify-erasures.ts",
     sql: /and "subject" = \S+ order by "sequence"/,
     reason: "`latchkey events verify` skips the later events of one person until the erasure",
   },

@@ -11,8 +11,8 @@ export type Role = "viewer" | "support" | "administrator";
 
 /**
  * What the store's realms require of the key as a confidential client. `pkce`: a PKCE challenge and the scope
- * `email`. `standard`: a challenge or a `nonce`, and no scope but `openid`, for client libraries that know
- * OpenID Connect Core 1.0 alone.
+ * `email`. `standard`: a challenge or a `nonce`, and only the scope `openid`, for client libraries without
+ * PKCE.
  */
 export type OpenidClient = "pkce" | "standard";
 
@@ -71,9 +71,9 @@ export type ApplicationKeyFields = {
 
 /** `meta` of the answer of `GET /v2/application-keys`, without the page. */
 export type ApplicationKeyListMeta = {
-  /** Over all keys of the store. */
+  /** The sum over all keys of the store. */
   total_reserved_rate_limit: number;
-  /** The store's, in requests per second. */
+  /** The store's limit, in requests per second. */
   rate_limit: number;
 };
 
@@ -107,7 +107,9 @@ export type Member = {
   email: string;
   role: Role;
   meta: {
-    /** `active` from the first sign-on on: then only the subject of that sign-on counts, not the e-mail. */
+    /**
+     * `active` since the first sign-on: from then on only the subject of that sign-on counts, not the e-mail.
+     */
     status: "invited" | "active";
     /** null: never. */
     last_signed_in_at: string | null;
@@ -125,15 +127,15 @@ export type NewMember = { name?: string | undefined; email: string; role: Role }
 export type MemberErasure = {
   type: "member-erasure";
   id: string;
-  /** How many events were erased by this request. */
+  /** How many events this request has erased. */
   events: number;
-  /** False: there are more, and the service goes on with them by itself, a round a second. */
+  /** False: more events are left. The service erases them in the background, one batch per second. */
   complete: boolean;
 };
 
 /** `data` of the answer of `GET /v2/me`. */
 export type Me = {
-  /** The application key's or the member's. */
+  /** The id of the application key or the member. */
   id: string;
   type: "caller";
   kind: "application_key" | "member";
@@ -146,13 +148,13 @@ export type Me = {
 
 /** `data` of the answer of `GET /v2/customer-authentication-settings`. */
 export type Settings = {
-  /** The store's. */
+  /** The store's id. */
   id: string;
   type: "customer-authentication-settings";
   client_id: string;
   realm_id: string;
   meta: {
-    /** The same, where older clients look. */
+    /** The same client id, for older clients. */
     client_id: string;
   };
   relationships: {
@@ -167,7 +169,7 @@ export type SettingsChange = { client_id?: string | undefined; realm_id?: string
 export type Realm = {
   id: string;
   type: "authentication-realm";
-  /** Our pages show it as the shop's name, unless it is `Customers`, as in a new store. */
+  /** Latchkey's pages show it as the shop's name, unless it is `Customers`, as in a new store. */
   name: string;
   /** Who signs in there: the shop's customers, or the people of the store, at the console. */
   purpose: "customers" | "members";
@@ -176,17 +178,19 @@ export type Realm = {
   /** How its ID tokens are signed. */
   id_token_signed_response_alg: "RS256" | "ES256";
   /**
-   * Whether name and e-mail of a customer follow the identity provider at each sign-on, or are taken over at
-   * the first alone. An e-mail follows only where the linking rules would let it in.
+   * Whether a customer's name and e-mail follow the identity provider at each sign-on, or are copied at the
+   * first sign-on only. The linking rules also apply to a changed e-mail.
    */
   profile_updates: "always" | "first";
-  /** The shop's own page: where our pages lead back to. https; null: nowhere. */
+  /**
+   * The shop's own page: the target of "Back to the shop" on Latchkey's pages. https; null: no such link.
+   */
   home_url: string | null;
-  /** The shop's logo, which our pages load from there. https; null: the name alone. */
+  /** The shop's logo: Latchkey's pages load it from this address. https; null: the name alone. */
   logo_url: string | null;
   /**
-   * The shop's colour, `#rrggbb`, for what can be clicked on our pages. Where it would be hard to read on
-   * their ground it is made darker or lighter; null: ours.
+   * The shop's colour, `#rrggbb`, for links and buttons on Latchkey's pages. Latchkey makes it darker or
+   * lighter if its contrast is too low; null: Latchkey's colour.
    */
   accent_color: string | null;
   relationships: { origin: { data: { id: string; type: "customer-authentication-settings" } } };
@@ -203,17 +207,19 @@ export type RealmChange = {
   /** How ID tokens are signed; `RS256` for a new realm, because client libraries assume it. */
   id_token_signed_response_alg?: "RS256" | "ES256" | undefined;
   /**
-   * Whether name and e-mail of a customer follow the identity provider at each sign-on, or are taken over at
-   * the first alone. An e-mail follows only where the linking rules would let it in.
+   * Whether a customer's name and e-mail follow the identity provider at each sign-on, or are copied at the
+   * first sign-on only. The linking rules also apply to a changed e-mail.
    */
   profile_updates?: "always" | "first" | undefined;
-  /** The shop's own page: where our pages lead back to. https; null: nowhere. */
+  /**
+   * The shop's own page: the target of "Back to the shop" on Latchkey's pages. https; null: no such link.
+   */
   home_url?: string | null | undefined;
-  /** The shop's logo, which our pages load from there. https; null: the name alone. */
+  /** The shop's logo: Latchkey's pages load it from this address. https; null: the name alone. */
   logo_url?: string | null | undefined;
   /**
-   * The shop's colour, `#rrggbb`, for what can be clicked on our pages. Where it would be hard to read on
-   * their ground it is made darker or lighter; null: ours.
+   * The shop's colour, `#rrggbb`, for links and buttons on Latchkey's pages. Latchkey makes it darker or
+   * lighter if its contrast is too low; null: Latchkey's colour.
    */
   accent_color?: string | null | undefined;
 };
@@ -233,19 +239,19 @@ export type Profile = {
   provisioning: "create" | "existing";
   propagate_logout: boolean;
   meta: {
-    /** From discovery; null until it has been read. */
+    /** From the discovery document; null until it has been read. */
     issuer: string | null;
     /** The hosts behind the identity provider's endpoints. */
     endpoint_hosts: string[];
     health: {
       /**
-       * down: shoppers are sent back to the storefront with `temporarily_unavailable` until a probe finds it
-       * again. unknown: it was not asked for a day, or never.
+       * down: shoppers are sent back to the storefront with `temporarily_unavailable` until a probe gets an
+       * answer. unknown: no request was sent for a day, or ever.
        */
       status: "up" | "degraded" | "down" | "unknown";
       since: string;
     };
-    /** False only where the profile is not enabled. For the back office only. */
+    /** False only if the profile is not enabled. For the back office only. */
     has_client_secret?: boolean | undefined;
     /** For the back office only. */
     has_next_client_secret?: boolean | undefined;
@@ -263,22 +269,17 @@ export type Profile = {
       | null
       | undefined;
     /**
-     * Another issuer than the one in use, which its document names although it is read from the same address:
-     * sign-ons will fail until one of the two is set right, or `discovery_url` is the new issuer's. For the
-     * back office only.
+     * The issuer that the document names, if it is not the issuer in use. Sign-ons fail until the provider
+     * corrects its document, or until `discovery_url` is the new issuer's. For the back office only.
      */
     issuer_found?: { issuer: string; since: string } | null | undefined;
-    /**
-     * The latest logout token that the identity provider has signed and that was refused. For the back office
-     * only.
-     */
+    /** The latest refused logout token that the identity provider has signed. For the back office only. */
     refused_logout?: { at: string; reason: string; means: string; remedy: string } | null | undefined;
-    /** Issuers that the provider had before, whose people were carried over. For the back office only. */
+    /** The profile's former issuers whose identities were carried over. For the back office only. */
     former_issuers?: string[] | undefined;
     /**
      * Deleted profiles for the same issuer and client id, with the number of their identities, counted up to
-     * 10,000. Unless their identities are adopted with `adopt_identities_of`, those people become new
-     * customers.
+     * 10,000. Unless `adopt_identities_of` adopts these identities, their people become new customers.
      */
     adoptable?: { profile_id: string; identities: number }[] | undefined;
     created_at: string;
@@ -310,18 +311,19 @@ export type ProfileChange = {
   flow?: "brokered" | "direct" | undefined;
   provisioning?: "create" | "existing" | undefined;
   /**
-   * Whether a shopper who signs out here is sent on to the identity provider's `end_session_endpoint`, where
-   * it has one on the host of its `authorization_endpoint`; false if absent.
+   * Whether a shopper who signs out is sent to the identity provider's `end_session_endpoint`, if it has one
+   * on the host of its `authorization_endpoint`; default: false.
    */
   propagate_logout?: boolean | undefined;
-  /** Tried when the identity provider refuses the first; takes its place when it works. */
+  /** Tried if the identity provider refuses `client_secret`; replaces it when it works. */
   client_secret_next?: string | null | undefined;
   /**
-   * A deleted profile for the same issuer and client id, whose people this one takes over. Where the issuer
-   * becomes another: this profile's own id carries its people over, by subject; null leaves them behind.
+   * A deleted profile with the same issuer and client id; this profile takes over its identities. If a change
+   * gives this profile another issuer: the profile's own id keeps its identities, by subject; null drops
+   * them.
    */
   adopt_identities_of?: string | null | undefined;
-  /** The profile's name; needed to carry its people over to another issuer. */
+  /** The profile's name; required to keep its identities under another issuer. */
   confirm?: string | undefined;
 };
 
@@ -336,24 +338,25 @@ export type NewProfile = {
   flow?: "brokered" | "direct" | undefined;
   provisioning?: "create" | "existing" | undefined;
   /**
-   * Whether a shopper who signs out here is sent on to the identity provider's `end_session_endpoint`, where
-   * it has one on the host of its `authorization_endpoint`; false if absent.
+   * Whether a shopper who signs out is sent to the identity provider's `end_session_endpoint`, if it has one
+   * on the host of its `authorization_endpoint`; default: false.
    */
   propagate_logout?: boolean | undefined;
-  /** Tried when the identity provider refuses the first; takes its place when it works. */
+  /** Tried if the identity provider refuses `client_secret`; replaces it when it works. */
   client_secret_next?: string | null | undefined;
-  /** A deleted profile for the same issuer and client id, whose people this one takes over. */
+  /** A deleted profile with the same issuer and client id; this profile takes over its identities. */
   adopt_identities_of?: string | undefined;
 };
 
 /** Body of `POST /v2/authentication-realms/{realm}/oidc-profiles/{id}/approve-drift`, without `digest`. */
 export type MoveChoice = {
   /**
-   * A deleted profile for the same issuer and client id, whose people this one takes over. Where the issuer
-   * becomes another: this profile's own id carries its people over, by subject; null leaves them behind.
+   * A deleted profile with the same issuer and client id; this profile takes over its identities. If a change
+   * gives this profile another issuer: the profile's own id keeps its identities, by subject; null drops
+   * them.
    */
   adopt_identities_of?: string | null | undefined;
-  /** The profile's name; needed to carry its people over to another issuer. */
+  /** The profile's name; required to keep its identities under another issuer. */
   confirm?: string | undefined;
 };
 
@@ -373,18 +376,18 @@ export type ProfileReport = {
     remedy: string | null;
   }[];
   warnings: string[];
-  /** Which provider it is, if its document gives it away. */
+  /** The product, if the document shows it. */
   provider: {
     key: string;
     name: string;
     /** Its recipe, in this project's documentation. */
     guide: string;
-    /** Where in its console each thing is set. */
+    /** Where each setting is in its console. */
     console: Record<string, string>;
   } | null;
-  /** How long the discovery document took. */
+  /** The time to read the discovery document. */
   answer_ms: number | null;
-  /** The identity provider's clock minus ours. */
+  /** The identity provider's clock minus Latchkey's. */
   clock_offset_seconds: number | null;
   /** The profile's `meta` after these checks. */
   meta: {
@@ -399,9 +402,8 @@ export type ProfileReport = {
       changes: { member: string; before: string | null; after: string | null }[];
     } | null;
     /**
-     * Another issuer than the one in use, which its document names although it is read from the same address:
-     * sign-ons will fail until one of the two is set right, or `discovery_url` is the new issuer's. For the
-     * back office only.
+     * The issuer that the document names, if it is not the issuer in use. Sign-ons fail until the provider
+     * corrects its document, or until `discovery_url` is the new issuer's. For the back office only.
      */
     issuer_found: { issuer: string; since: string } | null;
   };
@@ -423,18 +425,18 @@ export type NewProfileReport = {
     remedy: string | null;
   }[];
   warnings: string[];
-  /** Which provider it is, if its document gives it away. */
+  /** The product, if the document shows it. */
   provider: {
     key: string;
     name: string;
     /** Its recipe, in this project's documentation. */
     guide: string;
-    /** Where in its console each thing is set. */
+    /** Where each setting is in its console. */
     console: Record<string, string>;
   } | null;
-  /** How long the discovery document took. */
+  /** The time to read the discovery document. */
   answer_ms: number | null;
-  /** The identity provider's clock minus ours. */
+  /** The identity provider's clock minus Latchkey's. */
   clock_offset_seconds: number | null;
   meta: {
     /**
@@ -448,15 +450,13 @@ export type NewProfileReport = {
       changes: { member: string; before: string | null; after: string | null }[];
     } | null;
     /**
-     * Another issuer than the one in use, which its document names although it is read from the same address:
-     * sign-ons will fail until one of the two is set right, or `discovery_url` is the new issuer's. For the
-     * back office only.
+     * The issuer that the document names, if it is not the issuer in use. Sign-ons fail until the provider
+     * corrects its document, or until `discovery_url` is the new issuer's. For the back office only.
      */
     issuer_found: { issuer: string; since: string } | null;
     /**
      * Deleted profiles for the same issuer and client id, with the number of their identities, counted up to
-     * 10,000. Unless their identities are adopted with `adopt_identities_of`, those people become new
-     * customers.
+     * 10,000. Unless `adopt_identities_of` adopts these identities, their people become new customers.
      */
     adoptable?: { profile_id: string; identities: number }[] | undefined;
   };
@@ -507,9 +507,9 @@ export type Customer = {
   password: boolean;
   /** The customer's id in another system. */
   external_ref: string | null;
-  /** How the customer came to be. */
+  /** How the customer was created. */
   authentication_mechanism: "password" | "oidc";
-  /** Whether the address was proven to be the customer's. */
+  /** Whether the customer's e-mail is verified. */
   email_verified: boolean;
   meta: { timestamps: Timestamps };
 };
@@ -520,9 +520,8 @@ export type CustomerFields = {
   password?: string | undefined;
   external_ref?: string | null | undefined;
   /**
-   * Counts only from `client_credentials`; a changed e-mail is unproven unless this says otherwise. `true`
-   * alone proves the address that the customer has by then: send the address that was proven as `email`
-   * beside it, or `If-Match`.
+   * Counts only from `client_credentials`; a changed e-mail is unverified unless this is true. `true` without
+   * `email` verifies the customer's current address: send the verified address as `email` too, or `If-Match`.
    */
   email_verified?: boolean | undefined;
 };
@@ -539,9 +538,9 @@ export type CustomerIdentity = {
   id: string;
   customer_id: string;
   realm_id: string;
-  /** The profile that they first came through. */
+  /** The profile of the first sign-on with this identity. */
   profile_id: string;
-  /** Null: it was removed. */
+  /** Null: the profile was removed. */
   profile_name: string | null;
   issuer: string;
   subject: string;
@@ -552,9 +551,9 @@ export type CustomerIdentity = {
 export type CustomerErasure = {
   type: "customer-erasure";
   id: string;
-  /** How many events were erased by this request. */
+  /** How many events this request has erased. */
   events: number;
-  /** False: there are more, and the service goes on with them by itself, a round a second. */
+  /** False: more events are left. The service erases them in the background, one batch per second. */
   complete: boolean;
 };
 
@@ -566,13 +565,13 @@ export type CustomerTokenEntry = {
   authentication_mechanism: "password" | "oidc";
   /** The identity provider that was used. */
   profile_name: string | null;
-  /** That the token was asked for with, in words: `Chrome 126`. Null: by a server, or not known. */
+  /** The browser that requested the token, such as `Chrome 126`. Null: a server, or unknown. */
   browser: string | null;
-  /** In words: `Windows`. */
+  /** Such as `Windows`. */
   operating_system: string | null;
-  /** Where it was asked for from, by /24 or /64. */
+  /** The network of that request, as /24 or /64. */
   network: string | null;
-  /** Whether this request came with it. */
+  /** Whether this request used this token. */
   current: boolean;
   /** Seconds since 1970. */
   expires: number;
@@ -589,8 +588,8 @@ export type SignOn = {
   profile_id: string | null;
   profile_name: string | null;
   /**
-   * code_issued: the storefront has yet to redeem its code; expired: it never did; tested: a test sign-on
-   * that came through; logout_refused: no sign-on, but a logout token that was refused.
+   * code_issued: the code is not redeemed yet; expired: the code was never redeemed; tested: a test sign-on
+   * passed; logout_refused: no sign-on, but a logout token that was refused.
    */
   outcome: "code_issued" | "exchanged" | "failed" | "expired" | "tested" | "logout_refused";
   /** Why it failed; stable, see docs/errors.md. */
@@ -604,30 +603,30 @@ export type SignOn = {
   customer_id: string | null;
   /** A test sign-on of an administrator: it made no customer and no token. */
   test: boolean;
-  /** Where the storefront wanted the shopper back, as it was sent. */
+  /** The `redirect_uri` that the storefront sent. */
   redirect_uri: string | null;
-  /** In words: `Chrome 126`. */
+  /** Such as `Chrome 126`. */
   browser: string | null;
-  /** In words: `Windows`. */
+  /** Such as `Windows`. */
   operating_system: string | null;
-  /** Where it came from, by /24 or /64. */
+  /** The browser's network, as /24 or /64. */
   network: string | null;
-  /** The `X-Request-Id` of the request that it failed in; null of one that did not fail. */
+  /** The `X-Request-Id` of the request that failed; null if the sign-on did not fail. */
   request_id: string | null;
   /** The identity provider's answer, if the sign-on failed because of it. */
   idp_answer: {
-    /** Which call it was; authorize: what the redirect back brought, in which anybody can write. */
+    /** The call that failed. authorize: the provider's redirect, which anyone can forge. */
     call: "discovery" | "authorize" | "token" | "userinfo";
-    /** The HTTP status; null where there was no answer. */
+    /** The HTTP status; null if there was no answer. */
     status: number | null;
-    /** Why there was no answer, or none to go by. */
+    /** Why there was no usable answer. */
     fault: string | null;
     error: string | null;
     /** At most 500 characters; what looks like a secret is left out. */
     error_description: string | null;
   } | null;
   checks: { check: string; passed: boolean; expected?: string | undefined; found?: string | undefined }[];
-  /** Milliseconds of each step, as far as it came. */
+  /** Milliseconds of each completed step. */
   timings: Record<string, number>;
   meta: { timestamps: { started_at: string; updated_at: string } };
 };
@@ -640,24 +639,32 @@ export type StatisticsQuery = {
   to?: string | undefined;
   /** How long a step is; `hour` if absent. */
   step?: "minute" | "hour" | "day" | undefined;
+  /** Whose sign-ons: of shoppers if absent, or of members. */
+  purpose?: "customers" | "members" | undefined;
+  /** `key`: the entries have `key_id` in place of `profile_id`. */
+  group?: "profile" | "key" | undefined;
 };
 
-/** The answer of `GET /v2/sign-ons/statistics`. */
+/** The answer of `GET /v2/sign-ons/statistics`, by identity provider. */
 export type SignOnStatistics = {
   data: {
     /** The beginning of the step. */
     from: string;
-    /** Null: refused before it was known which. */
+    /** Null: refused before the provider was known. */
     profile_id: string | null;
-    /** How many ended how. */
+    /**
+     * The number of sign-ons by outcome. `started`: the redirects to an identity provider, including those of
+     * shoppers who came back. It is counted apart from the other outcomes, strangers can inflate it, and a
+     * direct profile has none.
+     */
     outcomes: Record<string, number>;
-    /** Why those failed that did, and why a code was not redeemed. */
+    /** The number of failures by reason, including codes that were not redeemed. */
     reasons: Record<string, number>;
-    /** How long the identity provider was waited for, all its answers together. */
+    /** The time spent waiting for the identity provider, for all its answers together. */
     idp_ms: {
-      /** Milliseconds, within 5 %; null where it was never asked. */
+      /** Milliseconds, within 5 %; null if the provider was not called. */
       p50: number | null;
-      /** Milliseconds, within 5 %; null where it was never asked. */
+      /** Milliseconds, within 5 %; null if the provider was not called. */
       p95: number | null;
     };
   }[];
@@ -666,7 +673,43 @@ export type SignOnStatistics = {
     from: string;
     /** The end of the last step. */
     to: string;
-    /** Figures of this step from before are no longer kept. */
+    /** Figures for this step exist from this time on. */
+    kept_from: string;
+  };
+};
+
+/** The answer of `GET /v2/sign-ons/statistics` with `group=key`. */
+export type SignOnStatisticsByKey = {
+  data: {
+    /** The beginning of the step. */
+    from: string;
+    /**
+     * The application key that is the client, else the key whose token redeemed the code; a deleted key too.
+     * Null: no key was known yet, or none took part.
+     */
+    key_id: string | null;
+    /**
+     * The number of sign-ons by outcome. `started`: the redirects to an identity provider, including those of
+     * shoppers who came back. It is counted apart from the other outcomes, strangers can inflate it, and a
+     * direct profile has none.
+     */
+    outcomes: Record<string, number>;
+    /** The number of failures by reason, including codes that were not redeemed. */
+    reasons: Record<string, number>;
+    /** The time spent waiting for the identity provider, for all its answers together. */
+    idp_ms: {
+      /** Milliseconds, within 5 %; null if the provider was not called. */
+      p50: number | null;
+      /** Milliseconds, within 5 %; null if the provider was not called. */
+      p95: number | null;
+    };
+  }[];
+  meta: {
+    step: "minute" | "hour" | "day";
+    from: string;
+    /** The end of the last step. */
+    to: string;
+    /** Figures for this step exist from this time on. */
     kept_from: string;
   };
 };
@@ -679,12 +722,14 @@ export type Store = {
   /** Requests per second, over all application keys. */
   rate_limit: number;
   meta: {
-    /** How high the operator lets the limit be set. */
+    /** The highest rate limit that the operator allows. */
     max_rate_limit: number;
     total_reserved_rate_limit: number;
-    /** How many customers public tokens may create in an hour from one network; the operator sets it. */
+    /**
+     * How many customers can be created in an hour from one network with public tokens; the operator sets it.
+     */
     sign_ups_per_network: number;
-    /** How many in an hour from all networks together. */
+    /** The same, for all networks together. */
     sign_ups_per_hour: number;
     timestamps: Timestamps;
   };
@@ -731,20 +776,20 @@ export type Event = {
   type: string;
   /** The id of the resource. */
   subject: string;
-  /** When it happened. Numbers follow commits, so that times may be out of order. */
+  /** The time of the change. Numbers follow commits, so times can be out of order. */
   time: string;
   datacontenttype: "application/json";
   storeid: string;
   /** The event's number in its store: from 1, without gaps. */
   sequence: string;
   /**
-   * 16 random bytes, base64url; deleted with the data when a person is erased, and left out where something
-   * is `withheld`.
+   * 16 random bytes, base64url; deleted with the data when a person is erased, and absent if something is
+   * `withheld`.
    */
   salt?: string | undefined;
   /** SHA-256 over the bytes of the salt and the canonical form of `data`, RFC 8785. */
   digest: string;
-  /** `hash` of the event before; empty for the first. */
+  /** `hash` of the previous event; empty for the first. */
   previoushash: string;
   /** SHA-256 over the canonical form of all members but `hash`, `data` and `salt`, RFC 8785. */
   hash: string;
@@ -753,7 +798,7 @@ export type Event = {
 
 /** `data[].data` of the answer of `GET /v2/events`. */
 export type EventData = {
-  /** As this API shows it to the back office; of a deletion its type and id. */
+  /** The resource as this API shows it to the back office; for a deletion, its type and id. */
   resource: { [member: string]: unknown; type: string; id: string };
   /** The members that an update has changed. */
   changes?: Record<string, { before: unknown; after: unknown } | "(changed)"> | undefined;
@@ -764,22 +809,22 @@ export type EventData = {
   };
   request_id: string | null;
   /**
-   * Present if the reader's role may not see the whole event: of `member.*` the resource is type and id and
-   * `changes` are left out, of `integration.*` the URL is its origin, and an actor's name that is a member's
-   * address is null. Such an event has no `salt`.
+   * Present if the reader's role may not see the whole event. `member.*`: the resource has only type and id,
+   * and `changes` is absent. `integration.*`: the URL is its origin. An actor's name is null if it is a
+   * member's address. Such an event has no `salt`.
    */
   withheld?: true | undefined;
 };
 
 /** `data` of the answer of `GET /v2/events/head`. */
 export type EventHead = {
-  /** 0: there is none yet. */
+  /** 0: there is no event yet. */
   sequence: string;
   /** SHA-256, base64url; empty while there is no event. */
   hash: string;
-  /** The number of the first event that is kept. */
+  /** The number of the first kept event. */
   first_sequence: string;
-  /** `hash` of the event before that one; empty while nothing was forgotten. */
+  /** `hash` of the event before that one; empty while no event was forgotten. */
   forgotten_hash: string;
   /** Compact JWS over `store`, the four members above and `time` by a key of the key set. */
   signature: string;
@@ -797,40 +842,40 @@ export type Integration = {
   configuration: {
     /** For administrators; other roles see its origin and `/(hidden)`, because the rest may be a secret. */
     url: string;
-    /** For administrators; null for other roles, and where there is none. */
+    /** For administrators; null for other roles, and if there is none. */
     secret_key: string | null;
-    /** `cloudevents`: the event as the log has it; `integration`: the shape that older receivers expect. */
+    /** `cloudevents`: the event as in the log; `integration`: the shape that older receivers expect. */
     format: "cloudevents" | "integration";
   };
   meta: {
     timestamps: Timestamps;
     status: "healthy" | "failing" | "disabled";
-    /** Nothing but failures since then. */
+    /** All attempts have failed since then. */
     failing_since: string | null;
     /**
-     * Why it was disabled: the receiver said 410, nothing but failures for five days, or it came back with a
-     * backup.
+     * Why it was disabled: the receiver answered 410, all attempts failed for five days, or a restore brought
+     * it back.
      */
     disabled_reason: "gone" | "failing" | "restored" | null;
     /** The last attempt. */
     last_delivery: {
       at: string;
       delivered: boolean;
-      /** HTTP status of the answer; null: no answer came. */
+      /** HTTP status of the answer; null: no answer. */
       status: number | null;
-      /** Why it did not count as delivered, in a word of ours: `status`, `too_slow`, `connect_failed`, … */
+      /** Why the attempt failed, as a code: `status`, `too_slow`, `connect_failed`, … */
       reason: string | null;
     } | null;
-    /** Until then messages carry two signatures. */
+    /** Until then messages have two signatures. */
     previous_secret_until: string | null;
-    /** The events that a replay has yet to send. */
+    /** The events that the replay still has to send. */
     replay: { after: string; before: string } | null;
   };
 };
 
 /** `data` of the answer of `POST /v2/integrations`. */
 export type IntegrationWithSecret = Integration & {
-  /** Shown here and never again: `whsec_` and base64 (Standard Webhooks). */
+  /** Only this answer shows it: `whsec_` and base64 (Standard Webhooks). */
   signing_secret: string;
 };
 
@@ -838,18 +883,18 @@ export type IntegrationWithSecret = Integration & {
 export type NewIntegration = {
   name: string;
   description?: string | null | undefined;
-  /** true if absent. */
+  /** Default: true. */
   enabled?: boolean | undefined;
   /** `webhook`. */
   integration_type: string;
   /** Types of events, and patterns such as `customer.*`. */
   observes: string[];
   configuration: {
-    /** https; an address inside the operator's network only where the operator allows it. */
+    /** https; an address inside the operator's network only if the operator allows it. */
     url: string;
-    /** Sent as `X-Moltin-Secret-Key`, for receivers that look for it. The signature proves more. */
+    /** Sent as `X-Moltin-Secret-Key`, for receivers that check it. The signature is the better proof. */
     secret_key?: string | null | undefined;
-    /** `cloudevents`: the event as the log has it; `integration`: the shape that older receivers expect. */
+    /** `cloudevents`: the event as in the log; `integration`: the shape that older receivers expect. */
     format?: "cloudevents" | "integration" | undefined;
   };
 };
@@ -865,13 +910,11 @@ export type IntegrationChange = {
   observes?: string[] | undefined;
   configuration?:
     | {
-        /** https; an address inside the operator's network only where the operator allows it. */
+        /** https; an address inside the operator's network only if the operator allows it. */
         url?: string | undefined;
-        /** Sent as `X-Moltin-Secret-Key`, for receivers that look for it. The signature proves more. */
+        /** Sent as `X-Moltin-Secret-Key`, for receivers that check it. The signature is the better proof. */
         secret_key?: string | null | undefined;
-        /**
-         * `cloudevents`: the event as the log has it; `integration`: the shape that older receivers expect.
-         */
+        /** `cloudevents`: the event as in the log; `integration`: the shape that older receivers expect. */
         format?: "cloudevents" | "integration" | undefined;
       }
     | undefined;
@@ -880,13 +923,13 @@ export type IntegrationChange = {
 /** `data.attempt` of the answer of `POST /v2/integrations/{id}/test`. */
 export type DeliveryAttempt = {
   at: string;
-  /** HTTP status of the answer; null: no answer came. */
+  /** HTTP status of the answer; null: no answer. */
   status: number | null;
-  /** Why it did not count as delivered, in a word of ours: `status`, `too_slow`, `connect_failed`, … */
+  /** Why the attempt failed, as a code: `status`, `too_slow`, `connect_failed`, … */
   reason: string | null;
   milliseconds: number;
   /**
-   * The first kilobyte of it, for administrators; null for other roles, and where it was erased with a
+   * The first kilobyte of the answer, for administrators. Null for other roles, and if it was erased with a
    * person.
    */
   answer: string | null;
@@ -896,12 +939,12 @@ export type DeliveryAttempt = {
 export type IntegrationDelivery = {
   id: string;
   type: "integration-delivery";
-  /** waiting: has yet to be sent, or sent again; failed: given up. */
+  /** waiting: will be sent or repeated; failed: no more attempts. */
   status: "waiting" | "delivered" | "failed";
-  /** Why it was given up. */
+  /** Why there are no more attempts. */
   reason: "attempts_exceeded" | "gone" | "event_forgotten" | null;
   event: {
-    /** Also the message's `webhook-id`, however often it is sent. */
+    /** Also the message's `webhook-id`, the same in every attempt. */
     id: string;
     type: string;
     subject: string;
@@ -909,7 +952,10 @@ export type IntegrationDelivery = {
   };
   /** Oldest first; the last 20. */
   attempts: DeliveryAttempt[];
-  /** null: it is over, is about to be sent, or an earlier event of its subject goes first. */
+  /**
+   * null: there are no more attempts, one is about to start, or an earlier event of the same subject goes
+   * first.
+   */
   next_attempt_at: string | null;
   meta: { timestamps: Timestamps };
 };
@@ -925,11 +971,8 @@ export type IntegrationTest = {
 
 /** Body of `POST /v2/integrations/{id}/replay`. */
 export type Replay = {
-  /**
-   * The number before the first; 0: from the beginning, while that is kept. `events_gone` says what the
-   * oldest is.
-   */
+  /** Events after this number; 0: from the oldest kept event. `events_gone` has the number of the oldest. */
   after: string | number;
-  /** The last number; if absent, the last event that the integration has come to. */
+  /** The last number; default: the last event that the integration has processed. */
   before?: string | number | undefined;
 };

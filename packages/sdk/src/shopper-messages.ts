@@ -3,8 +3,8 @@ import type { ErrorCode, SignOnErrorCode } from "./error-codes.ts";
 /** Messages for shoppers. The service's texts for developers are in `errors`. */
 
 const AGAIN = "Something went wrong while signing you in. Please try again.";
-const OVER = "This sign-in is over. Please start again.";
-const PLEASE = "Please sign in to go on.";
+const OVER = "This sign-in has ended. Please start again.";
+const PLEASE = "Please sign in to continue.";
 const AWAY = "This way to sign in does not work right now. Please try again soon, or choose another.";
 const BUSY = "We are very busy right now. Please try again in a moment.";
 
@@ -30,8 +30,8 @@ const TOO_MANY = "Too many tries. Please wait a little.";
 
 const messages: Partial<Record<ErrorCode, string>> = {
   ...signOnMessages,
-  state_unknown: "This sign-in is not open in this browser any more. Please start again.",
-  issuer_mismatch: "This answer came from somewhere else than you signed in. Please start again.",
+  state_unknown: "This sign-in has ended or was started in another browser. Please start again.",
+  issuer_mismatch: "We couldn't verify your sign-in. Please start again.",
   network_failed: "The connection broke off. Please try again.",
   answer_unreadable: "The answer could not be read. Please try again.",
   code_already_used: OVER,
@@ -39,8 +39,8 @@ const messages: Partial<Record<ErrorCode, string>> = {
   code_invalid: OVER,
   redirect_uri_mismatch: OVER,
   verifier_mismatch: OVER,
-  sign_on_refused: "You could not be signed in this way. Please choose another, or ask us for help.",
-  credentials_wrong: "E-mail and password do not belong together.",
+  sign_on_refused: "We couldn't sign you in with this account. Try another way, or contact us.",
+  credentials_wrong: "Wrong e-mail or password.",
   sign_in_attempts_exceeded: TOO_MANY,
   sign_ups_exceeded: TOO_MANY,
   customer_token_invalid: PLEASE,

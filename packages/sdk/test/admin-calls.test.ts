@@ -105,7 +105,7 @@ describe("the access token", () => {
   test("a 401 for a wrong secret has the service's message for developers", async () => {
     const error = await errorOf(openAdmin(shop, { clientSecret: "lksk_cut-off" }).store.get());
     expect(error).toMatchObject({ code: "client_secret_mistyped", status: 401 });
-    expect(error.message).toBe("The client secret is not one of ours: its checksum does not fit.");
+    expect(error.message).toBe("The client secret is not valid: its checksum does not match.");
     expect(error).toBeInstanceOf(ApiError);
   });
 });

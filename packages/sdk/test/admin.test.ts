@@ -253,6 +253,9 @@ test("statistics count sign-ons by outcome, and usage counts requests by second"
   await shop.f.latchkey.app.tidy();
   const { data, meta } = await admin.signOns.statistics({ step: "minute" });
   expect([data.map(({ outcomes }) => outcomes), meta.step]).toEqual([[{ exchanged: 1 }], "minute"]);
+  const byKey = await admin.signOns.statistics({ step: "minute", group: "key" });
+  expect(byKey.data).toMatchObject([{ key_id: shop.f.store.key.id, outcomes: { exchanged: 1 } }]);
+  expect((await admin.signOns.statistics({ purpose: "members" })).data).toEqual([]);
   const error = await errorOf(admin.signOns.statistics({ from: "2020-01-01", step: "day" }));
   expect(error).toMatchObject({ code: "statistics_range_unfit", status: 422 });
   expect((await admin.store.usage({ seconds: 10 })).data.type).toBe("store-usage");

@@ -34,7 +34,7 @@ describe("e-mail and password", () => {
     expect(error).toMatchObject({
       code: "credentials_wrong",
       status: 400,
-      message: "E-mail and password do not belong together.",
+      message: "Wrong e-mail or password.",
     });
   });
 

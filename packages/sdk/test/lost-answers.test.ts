@@ -120,7 +120,7 @@ describe("a used code is never sent again", () => {
     fail(answer(400, { errors: [fault] }));
     const error = await errorOf(page.completeSignOn(back));
     expect(error).toMatchObject({ code, status: 400, requestId: "r-1", errors: [fault] });
-    expect(error.message).toBe("This sign-in is over. Please start again.");
+    expect(error.message).toBe("This sign-in has ended. Please start again.");
     expect(await errorOf(page.completeSignOn(back))).toBe(error);
     expect((await errorOf(shop.page().completeSignOn(back))).code).toBe("state_unknown");
     expect(requests()).toHaveLength(1);

@@ -63,7 +63,7 @@ const EXPECTED: Record<string, RegExp[]> = {
   "One button for each identity provider": [/^Hostile $/],
   "E-mail and password": [/^Signed in until \w{3} /],
   "The signed-in customer": [/^Hostile this one$/],
-  "When something goes wrong": [/^state_unknown This sign-in is not open in this browser any more\./],
+  "When something goes wrong": [/^state_unknown This sign-in has ended or was started in another browser\./],
   Options: [/^access_token POST .*200$/, /^settings GET .*200$/, /^providers GET .*200$/],
   Administration: [/^lkid_\w+ lksk_\w+$|^R1 met|^for await /, /@shop\.example$|^R2 |^\d+ events/],
 };

@@ -106,6 +106,9 @@ export type AdminInputs = [
   >,
 ];
 
+type Statistics = Output<typeof signOns.getSignOnStatistics>;
+declare const statistics: Admin["signOns"]["statistics"];
+
 export type AdminAnswers = [
   Holds<Equal<Listed<Admin["applicationKeys"]["list"]>, Item<typeof keys.listApplicationKeys>>>,
   Holds<Equal<Given<Admin["applicationKeys"]["create"]>, Output<typeof keys.createApplicationKey>>>,
@@ -137,6 +140,8 @@ export type AdminAnswers = [
   Holds<Equal<Listed<Admin["signOns"]["list"]>, Item<typeof signOns.listSignOns>>>,
   Holds<Equal<Given<Admin["signOns"]["get"]>, Output<typeof signOns.getSignOn>>>,
   Holds<Equal<Given<Admin["signOns"]["statistics"]>, Output<typeof signOns.getSignOnStatistics>>>,
+  Holds<Equal<Given<typeof statistics<"profile">>, Extract<Statistics, { data: { profile_id: unknown }[] }>>>,
+  Holds<Equal<Given<typeof statistics<"key">>, Extract<Statistics, { data: { key_id: unknown }[] }>>>,
   Holds<Equal<Given<Admin["customers"]["erase"]>, Output<typeof customers.eraseCustomer>>>,
   Holds<Equal<Listed<Admin["events"]["list"]>, Item<typeof events.listEvents>>>,
   Holds<Equal<Given<Admin["events"]["head"]>, Output<typeof events.getEventHead>["data"]>>,

@@ -37,7 +37,7 @@ test("lifetimes are whole numbers within reason", () => {
     );
 });
 
-test("the pool has at least one connection, and what is direct is PostgreSQL", () => {
+test("the pool has at least one connection, and the direct URL must be a PostgreSQL URL", () => {
   expect(read({ LATCHKEY_DATABASE_POOL: "40" }).databasePool).toBe(40);
   for (const bad of ["0", "1001", "-1", "ten"])
     expect(() => read({ LATCHKEY_DATABASE_POOL: bad }), bad).toThrow(
@@ -92,7 +92,7 @@ test("several master keys keep their order", () => {
   ]);
 });
 
-test("an empty variable is one that is not set", () => {
+test("an empty variable counts as unset", () => {
   expect(read({ PORT: "", HOST: "", LATCHKEY_TRUST_PROXY: "" })).toEqual(read());
 });
 
@@ -146,7 +146,7 @@ test("a stray % in a password is named with its correct spelling, and the passwo
   expect(read({ LATCHKEY_DATABASE_URL: "postgres://me:100%@db/latchkey" }).databaseUrl).toContain("100%");
 });
 
-test("a carriage return at the end makes no database of another name", () => {
+test("a carriage return at the end does not change the name of the database", () => {
   expect(() => read({ LATCHKEY_DATABASE_URL: "sqlite:./data/latchkey.db\r" })).toThrow(
     "LATCHKEY_DATABASE_URL ends with a blank or a carriage return",
   );

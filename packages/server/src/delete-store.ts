@@ -22,6 +22,7 @@ const WAYS_IN = [
   // Events not numbered yet. The sequencer discards those that are still noted for the store afterwards.
   "event_outbox",
   "sign_on_tallies",
+  "sign_on_tallies_by_key",
 ] as const;
 
 /** The other tables, children before parents, each with its key and the index that the deletion walks along. */
@@ -42,6 +43,11 @@ const REST = [
     "sign_on_statistics",
     ["store_id", "step", "starts_at", "profile_id"],
     ["store_id", "step", "starts_at", "profile_id"],
+  ],
+  [
+    "sign_on_statistics_parts",
+    ["store_id", "kind", "step", "starts_at", "part_id"],
+    ["store_id", "kind", "step", "starts_at", "part_id"],
   ],
   ["sign_on_attempts", ["id"], ["store_id", "profile_id"]],
   [

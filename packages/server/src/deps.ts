@@ -36,6 +36,7 @@ import type { AuthenticationSettings } from "./realms/settings.ts";
 import { createPathCache } from "./sign-on/sign-on-path.ts";
 import { createRecordLimiter } from "./sign-on-records/record-limiter.ts";
 import { Recorder } from "./sign-on-records/recorder.ts";
+import { createStartedCounts } from "./sign-on-records/started.ts";
 import type { newKey } from "./signing-keys/key-rows.ts";
 import { SigningKeys } from "./signing-keys/signing-keys.ts";
 import type { Storage, Trx } from "./storage/storage.ts";
@@ -130,6 +131,7 @@ export function createDeps(options: AppOptions, registry: Registry) {
     signInThrottle: createSignInThrottle({ clock, valkey }),
     publicWrites: createPublicWrites({ clock, valkey, signUpLimitsOf: createSignUpLimits({ storage }) }),
     recorder: new Recorder({ storage, clock, count: countSignOns(registry) }),
+    started: createStartedCounts({ storage, clock }),
     emailDigests: createEmailDigests({ storage, keyring }),
     recordLimiter: createRecordLimiter({ clock, valkey }),
     places: options.places ?? createFairPlaces(PLACES),

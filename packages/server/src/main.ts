@@ -132,9 +132,9 @@ type Running = {
 };
 
 /**
- * First `/readyz` answers 503, so that load balancers send requests elsewhere, and every answer carries `Connection:
- * close`. After `drainMs` the service accepts no connection, finishes the requests under way and writes what is in
- * memory. Idle clients get `2 * drainMs` before their connection is closed.
+ * First `/health/ready` answers 503, so that load balancers send requests elsewhere, and every answer carries
+ * `Connection: close`. After `drainMs` the service accepts no connection, finishes the requests under way and writes
+ * what is in memory. Idle clients get `2 * drainMs` before their connection is closed.
  */
 async function stop(running: Running, drainMs: number): Promise<void> {
   const { app, doors, storage, valkey, log, lines, traces } = running;

@@ -75,8 +75,8 @@ export function createReadiness({ storage, clock, calls, valkey, workers }: Deps
   }
 
   /**
-   * Remembers the findings for half a second, because anybody can call `/readyz` and must not load the database with
-   * it.
+   * Remembers the findings for half a second, because anyone can call `/health/ready` and must not load the database
+   * with it.
    */
   function findings(): Promise<Findings> {
     if (!last || clock.monotonicMs() - last.atMs >= REMEMBER_MS) {

@@ -71,6 +71,8 @@ export function createTidying(deps: Deps) {
       for (const timer of timers) clearInterval(timer);
       await Promise.all([underWay, preparing]);
       await deps.deliverer.stop();
+      // Before the last round, which adds up these counts with the last records.
+      await doAll(log, { started: deps.started.flush });
       await write();
       await deps.sequencer.stop();
     },
@@ -106,6 +108,7 @@ const choresOf = (
     erasures: createErasing(deps),
   },
   everyMinute: {
+    started: deps.started.flush,
     limiter: deps.limiter.sweep,
     sources: deps.anonymous.sweep,
     record_sources: deps.recordLimiter.sweep,

@@ -242,7 +242,7 @@ test("a thousand X-Forwarded-For values from an untrusted peer are one source, w
   expect((await ask(0)).status).toBe(200);
 });
 
-test("behind a trusted proxy each client is a source, IPv6 clients by /64 (A62)", async () => {
+test("without a token, each client behind a trusted proxy is a source, IPv6 clients by /64 (A62)", async () => {
   const own = await createTestApp({ proxies: trustedProxies(["10.0.0.0/8"]) });
   const ask = async (client: string) =>
     (await call(own.app, getStore, { peer: "10.0.0.1", headers: { "x-forwarded-for": client } })).status;

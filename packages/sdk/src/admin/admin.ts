@@ -59,10 +59,12 @@ export function createAdmin(options: AdminOptions) {
         listing<wire.SignOn & { links: wire.SelfLink }, ListQuery>(api, SIGN_ONS, query),
       get: async (id: string) => api<Answer<wire.SignOn>>({ method: "GET", path: SIGN_ONS + pathOf(id) }),
       /**
-       * Counts sign-ons by outcome and reason, per minute, hour or day. Cheap enough for a call per second.
+       * Counts sign-ons by outcome and reason, per minute, hour or day. Cheap enough for a call per second. With
+       * `group: "key"` the entries are those of application keys, else those of identity providers.
        */
-      statistics: async (query: wire.StatisticsQuery = {}) =>
-        api<wire.SignOnStatistics>({ method: "GET", path: withQuery(`${SIGN_ONS}/statistics`, query) }),
+      statistics: async <G extends StatisticsGroup = "profile">(
+        query: wire.StatisticsQuery & { group?: G | undefined } = {},
+      ) => api<StatisticsBy[G]>({ method: "GET", path: withQuery(`${SIGN_ONS}/statistics`, query) }),
     },
     events: events(api, openerOf(line, api), clock.sleep),
     integrations: integrations(api),
@@ -74,6 +76,9 @@ export function createAdmin(options: AdminOptions) {
     },
   };
 }
+
+type StatisticsBy = { profile: wire.SignOnStatistics; key: wire.SignOnStatisticsByKey };
+type StatisticsGroup = keyof StatisticsBy;
 
 const KEYS = "/v2/application-keys";
 const REALMS = "/v2/authentication-realms";

@@ -13,7 +13,7 @@ import { statement } from "../storage/statement.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import { changeStore } from "../stores/store.ts";
-import { type ApplicationKey, getApplicationKey, refuseOverLimit } from "./application-key.ts";
+import { type ApplicationKey, getApplicationKey, refuseOverReservation } from "./application-key.ts";
 import { noteKey } from "./events.ts";
 import {
   applicationKeyResource,
@@ -33,7 +33,7 @@ export async function createApplicationKey(
 ): Promise<Output<typeof contract.createApplicationKey>> {
   const { storeId } = by;
   const created = await changeStore(deps, storeId, async (trx, store) => {
-    refuseOverLimit(store.rate_limit, store.total_reserved_rate_limit, data.reserved_rate_limit ?? 0);
+    refuseOverReservation(store.rate_limit, store.total_reserved_rate_limit, data.reserved_rate_limit ?? 0);
     const { id, clientSecret } = await insertApplicationKey(trx, deps, storeId, data);
     const key = await getApplicationKey({ storage: { db: trx }, clock: deps.clock }, storeId, id);
     await noteKey(trx, deps, by, "application_key.created", key);
@@ -86,7 +86,8 @@ export async function updateApplicationKey(
     const before = await getApplicationKey({ storage: { db: trx }, clock: deps.clock }, storeId, keyId);
     const wanted = { ...before, ...toColumns(data) };
     const changed = await changeKey.first(trx, { ...wanted, atLeast, now: deps.clock.now() });
-    if (!changed) refuseOverLimit(rate_limit, totalReserved - before.reserved_rate_limit, reserved ?? 0);
+    if (!changed)
+      refuseOverReservation(rate_limit, totalReserved - before.reserved_rate_limit, reserved ?? 0);
     const key = { ...before, ...(changed && { ...wanted, ...changed }) } as ApplicationKey;
     const changes = changesOf(applicationKeyResource(before), applicationKeyResource(key));
     if (changes) await noteKey(trx, deps, by, "application_key.updated", key, changes);

@@ -155,7 +155,7 @@ const keyOf = (row: Tables["application_keys"], secrets: SecretTimes[]): Applica
   secrets,
 });
 
-export function refuseOverLimit(rateLimit: number, reservedByOthers: number, reserved: number): void {
+export function refuseOverReservation(rateLimit: number, reservedByOthers: number, reserved: number): void {
   if (fits(rateLimit, reservedByOthers, reserved)) return;
   const most = mostReservable(rateLimit, reservedByOthers);
   throw new Problem("reservation_exceeds_store_limit", {

@@ -8,7 +8,7 @@ import type { Limiter } from "../rate-limit/limiter.ts";
 import { type Plan, plan } from "../rate-limit/plan.ts";
 import { USE_LOG_SECONDS, type UseLog } from "../rate-limit/use-log.ts";
 import type { Storage } from "../storage/storage.ts";
-import { findPlannedKeys, listPlan, type PlannedKey, refuseOverLimit } from "./application-key.ts";
+import { findPlannedKeys, listPlan, type PlannedKey, refuseOverReservation } from "./application-key.ts";
 import { type KeyChange, keyUrl } from "./resource.ts";
 
 type Deps = { storage: Storage; clock: Clock; limiter: Limiter; useLog: UseLog; publicUrl: string };
@@ -27,7 +27,7 @@ export async function dryRun(
   const reserved = change.reserved_rate_limit ?? own.reserved;
   const before = [own, ...planned.filter((key) => key.keyId !== keyId)];
   const totalReserved = before.reduce((sum, key) => sum + key.reserved, 0);
-  refuseOverLimit(rateLimit, totalReserved - own.reserved, reserved);
+  refuseOverReservation(rateLimit, totalReserved - own.reserved, reserved);
   const after = before.map((key) => (key.keyId === keyId ? { ...key, reserved } : key));
 
   const plans = { before: plan(rateLimit, before), after: plan(rateLimit, after) };

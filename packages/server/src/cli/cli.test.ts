@@ -15,12 +15,12 @@ test.each([
   ],
   [failed("no room", { code: "53100" }), "the database cannot be written to: its disk is full"],
   [failed("database is locked", { errcode: 5 }), "run the same command again"],
-])("%s is said in words, with what to do", (error, words) => {
+])("%s is explained, with a remedy", (error, words) => {
   expect(inWords(error)).toContain(words);
   expect(inWords(error)).toContain(error.message);
   expect(inWords(error)).not.toContain("    at ");
 });
 
-test("a fault of our own shows where it happened", () => {
+test("a bug shows its stack", () => {
   expect(inWords(new Error("undefined is not a function"))).toContain("    at ");
 });

@@ -102,7 +102,7 @@ export function inWords(error: unknown): string {
 
 const OF_FILES = ["EACCES", "EEXIST", "EISDIR", "ELOOP", "ENOSPC", "ENOTDIR", "EPERM", "EROFS"];
 
-/** A file system error names its reason, and mostly its file; so does a current folder that was deleted. */
+/** File system errors have a clear message of their own; so has the error of a deleted current folder. */
 const isOfFile = (error: unknown): error is Error =>
   error instanceof Error &&
   "code" in error &&

@@ -24,7 +24,7 @@ function fault(name: string, ...args: string[]): string {
 
 describe("every command", () => {
   test.each(commands.map((command) => [command.name, command] as const))(
-    "%s has help, says what each option is, and can be loaded",
+    "%s has help, describes each option, and can be loaded",
     async (name, command) => {
       for (const asked of ["-h", "--help"]) expect(parse(command, [asked])).toBeUndefined();
       const help = await helpOf(command);
@@ -53,7 +53,7 @@ describe("every command", () => {
 });
 
 describe("arguments", () => {
-  test("is taken in any order, with what was left out as its default", () => {
+  test("are read in any order; absent ones have their defaults", () => {
     expect(parse(find("sign-on show"), ["--json", "7k2p", "--store=x"])).toEqual({
       argument: "7k2p",
       store: "x",
@@ -85,7 +85,7 @@ describe("arguments", () => {
     [["store show", " "], "<store> is missing: the store's id"],
     [["key list", "--store="], "--store is empty: the store's id"],
     [["doctor", "a", "b"], '"b" is one word too many'],
-  ])("%j is refused with what is wrong, and where help is", (args, words) => {
+  ])("%j is refused, with the reason and the place of the help", (args, words) => {
     const said = fault(...(args as [string, ...string[]]));
     expect(said).toContain(words);
     expect(said).toContain(`\`latchkey ${args[0]} --help\``);
@@ -96,12 +96,12 @@ describe("arguments", () => {
     expect(parse(find("store create"), ["--name=-x"])).toMatchObject({ name: "-x" });
   });
 
-  test("asks for help also where a value should stand", () => {
+  test("--help works also in the place of a value", () => {
     expect(parse(find("store list"), ["--limit", "--help"])).toBeUndefined();
     expect(parse(find("store list"), ["--limit", "-h"])).toBeUndefined();
   });
 
-  test("is the same id with blanks around it or in capitals; what is no id stays as it is", () => {
+  test("an id may have blanks around it, or capitals; other text is unchanged", () => {
     const id = newId();
     const typed = ` ${id.toUpperCase()}\n`;
     expect(parse(find("key show"), [typed, "--store", typed])).toMatchObject({ argument: id, store: id });
@@ -111,13 +111,13 @@ describe("arguments", () => {
     expect(parse(find("store show"), [" X "])).toMatchObject({ argument: " X " });
   });
 
-  test("is a reference in as many words as it was read out in", () => {
+  test("a reference may contain spaces", () => {
     const typed = ["7k2p", "--json", "m0xn"];
     expect(parse(find("sign-on show"), typed)).toMatchObject({ argument: "7k2p m0xn", json: true });
     expect(fault("sign-on show")).toContain("<reference> is missing");
   });
 
-  test("a line of usage shows what must be said, and what may be in brackets", () => {
+  test("a line of usage shows required parts, and optional parts in brackets", () => {
     expect(usageOf(find("store delete"))).toBe("latchkey store delete --id <store> [--yes] [--json]");
     expect(usageOf(find("backup"))).toBe("latchkey backup <file> [--json]");
   });
@@ -129,7 +129,7 @@ describe("a whole number", () => {
     ["2592000", 0, limits.graceSeconds],
     ["1000000", 1, undefined],
     ["9007199254740991", 0, Number.MAX_SAFE_INTEGER],
-  ])("%s is one from %d to %d", (text, min, max) => {
+  ])("%s is accepted from %d to %d", (text, min, max) => {
     expect(readWhole(text, "--n", min, max)).toBe(Number(text));
   });
 
@@ -140,7 +140,7 @@ describe("a whole number", () => {
     ["9007199254740992", 0, Number.MAX_SAFE_INTEGER],
     ["1e3", 0, 10_000],
     ["", 0, 10],
-  ])("%j is none from %d to %d", (text, min, max) => {
+  ])("%j is refused from %d to %d", (text, min, max) => {
     expect(() => readWhole(text, "--n", min, max)).toThrow("--n must be a whole number from");
   });
 });
@@ -161,7 +161,7 @@ test("help has all words of the notes, whatever the width", async () => {
   }
 });
 
-describe("a variable that looks like ours and is not", () => {
+describe("a variable that looks like one of Latchkey and is not", () => {
   test.each([
     ["LATCHKEY_DATABSE_URL", "LATCHKEY_DATABASE_URL"],
     ["LATCHKEY_DATABASE", "LATCHKEY_DATABASE_URL"],
@@ -169,7 +169,7 @@ describe("a variable that looks like ours and is not", () => {
     ["LATCH_KEY_PUBLIC_URL", "LATCHKEY_PUBLIC_URL"],
     ["latchkey_log_level", "LATCHKEY_LOG_LEVEL"],
     ["LATCHKEY_PORT", "PORT"],
-  ])("%s is named, and %s was meant", (name, meant) => {
+  ])("%s is named, with the suggestion %s", (name, meant) => {
     const [words = ""] = unknownVariables({ [name]: "5000" });
     expect(words).toContain(`the variable ${name} `);
     expect(words).toContain(`did you mean ${meant}?`);

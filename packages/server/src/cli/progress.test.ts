@@ -21,7 +21,7 @@ test("in a terminal a bar moves on one line, ten times a second at most", () => 
   expect(written.at(-1)).toBe(`\r\u001b[Kdeleting: [${"#".repeat(30)}] 100 of 100 rows, 100 %\n`);
 });
 
-test("in a narrow terminal it is never more than one line, which could not be written over: the bar goes first", () => {
+test("in a narrow terminal it stays on one line, which can be overwritten: the bar is left out first", () => {
   const figures = watched(true, 40);
   figures.progress.show(50, 100);
   expect(figures.written).toEqual(["\r\u001b[Kdeleting: 50 of 100 rows, 50 %"]);
@@ -30,7 +30,7 @@ test("in a narrow terminal it is never more than one line, which could not be wr
   expect(written).toEqual(["\r\u001b[Kdeleting: 50 of 100"]);
 });
 
-test("elsewhere it is a line every five seconds, and one at the end", () => {
+test("without a terminal it prints a line every five seconds, and one at the end", () => {
   const { written, progress, passMs } = watched(false);
   for (let second = 1; second <= 12; second++) {
     passMs(1000);
@@ -40,7 +40,7 @@ test("elsewhere it is a line every five seconds, and one at the end", () => {
   expect(written).toEqual(["deleting: 5 rows\n", "deleting: 10 rows\n", "deleting: 12 rows\n"]);
 });
 
-test("work that never began shows nothing", () => {
+test("work that never started shows nothing", () => {
   const { written, progress } = watched(true);
   progress.end();
   expect(written).toEqual([]);

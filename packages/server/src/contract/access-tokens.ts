@@ -14,8 +14,12 @@ const token = z.string().max(4096);
 export const MEMBERS_CLIENT_ID = "members";
 
 export const clientFields = {
-  client_id: credential.optional().meta({ description: "Unless by HTTP Basic authentication" }),
-  client_secret: credential.optional().meta({ description: "Unless by HTTP Basic authentication" }),
+  client_id: credential
+    .optional()
+    .meta({ description: "Required, unless sent by HTTP Basic authentication" }),
+  client_secret: credential
+    .optional()
+    .meta({ description: "Required, unless sent by HTTP Basic authentication" }),
 };
 
 export const clientProblems = [
@@ -37,7 +41,7 @@ export const issueAccessToken = operation({
   description:
     "`implicit` needs a `client_id` and gives a token for storefronts, which is as public as the id. " +
     "`client_credentials` needs the secret too and gives a token for the store's back office. `authorization_code` redeems the code of " +
-    "a member's sign-on: `client_id` is `members`, and the store follows from the code.",
+    "a member's sign-on: `client_id` is `members`, and the code determines the store.",
   access: "client",
   body: {
     form: true,
@@ -49,11 +53,11 @@ export const issueAccessToken = operation({
           .meta({ examples: ["client_credentials"] }),
         scope: credential.optional().meta({ description: "Not supported: leave it out" }),
         ...clientFields,
-        code: token.optional().meta({ description: "Of `authorization_code`" }),
+        code: token.optional().meta({ description: "For `authorization_code`" }),
         redirect_uri: token
           .optional()
-          .meta({ description: "Of `authorization_code`: as at authorize", format: "uri" }),
-        code_verifier: token.optional().meta({ description: "Of `authorization_code`" }),
+          .meta({ description: "For `authorization_code`: the same as at authorize", format: "uri" }),
+        code_verifier: token.optional().meta({ description: "For `authorization_code`" }),
       })
       .superRefine((body, context) => {
         if (body.grant_type !== "authorization_code") return;
@@ -67,7 +71,7 @@ export const issueAccessToken = operation({
   },
   success: {
     status: 200,
-    description: "A bearer token, good for an hour",
+    description: "A bearer token, valid for an hour",
     schema: z.strictObject({
       access_token: z.string(),
       token_type: z.literal("Bearer"),
@@ -88,13 +92,14 @@ export const introspectToken = operation({
   tag: "Access tokens",
   method: "POST",
   path: "/oauth/introspect",
-  summary: "Ask whether a token is good (RFC 7662)",
-  description: 'Unknown, expired, revoked, and another store\'s tokens all answer `{ "active": false }`.',
+  summary: "Check whether a token is valid (RFC 7662)",
+  description:
+    'For an unknown, expired or revoked token, and for a token of another store: `{ "active": false }`.',
   access: "client",
   body: { form: true, schema: tokenForm },
   success: {
     status: 200,
-    description: "What the token is, or that it is not active",
+    description: "The token's kind and owner, or `active: false`",
     schema: z.union([
       z.strictObject({
         ...active,
@@ -133,9 +138,13 @@ export const revokeToken = operation({
   path: "/oauth/revoke",
   summary: "Revoke a token (RFC 7009)",
   description:
-    "Takes the access tokens of the calling application key, and, where the key has at least the role `support`, the customer tokens of its store. With `client_id` `members` alone, which has no secret, it takes the access token of a member: whoever has it may end it. Any other token also answers 200, and lives on.",
+    "An application key can revoke its own access tokens and, with at least the role `support`, customer tokens of its store. With `client_id=members` (no secret), a member's token revokes itself. Any other token gets 200 too and stays valid.",
   access: "client",
   body: { form: true, schema: tokenForm },
-  success: { status: 200, description: "The token does not work any more", schema: z.strictObject({}) },
+  success: {
+    status: 200,
+    description: "Revoked, or not a token that this client can revoke",
+    schema: z.strictObject({}),
+  },
   problems: ["role_insufficient", ...clientProblems],
 });

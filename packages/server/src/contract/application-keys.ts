@@ -18,7 +18,7 @@ const role = z
 const openidClient = z
   .enum(OPENID_CLIENTS)
   .describe(
-    "What the store's realms require of the key as a confidential client. `pkce`: a PKCE challenge and the scope `email`. `standard`: a challenge or a `nonce`, and no scope but `openid`, for client libraries that know OpenID Connect Core 1.0 alone",
+    "What the store's realms require of the key as a confidential client. `pkce`: a PKCE challenge and the scope `email`. `standard`: a challenge or a `nonce`, and only the scope `openid`, for client libraries without PKCE",
   );
 
 const keyMembers = {
@@ -57,7 +57,7 @@ const keyWithSecret = z
   .meta({ id: "ApplicationKeyWithSecret" });
 
 const inForce = z.strictObject({
-  effective_by: timestamp.describe("By then every instance limits by the new figures"),
+  effective_by: timestamp.describe("From then on every instance applies the new limits"),
 });
 
 const writable = bodyOf({
@@ -79,7 +79,7 @@ export const listApplicationKeys = operation({
   id: "listApplicationKeys",
   ...keys.list,
   summary: "List the store's application keys",
-  description: "With what all of them have reserved, and the store's limit.",
+  description: "`meta` has the sum of their reservations, and the store's limit.",
   query: pageQuery.extend({ filter: filterParameter({ client_id: text }) }),
   success: {
     status: 200,
@@ -88,8 +88,8 @@ export const listApplicationKeys = operation({
       data: z.array(keyInList),
       meta: z.strictObject({
         ...pageMeta,
-        total_reserved_rate_limit: z.int().describe("Over all keys of the store"),
-        rate_limit: z.int().describe("The store's, in requests per second"),
+        total_reserved_rate_limit: z.int().describe("The sum over all keys of the store"),
+        rate_limit: z.int().describe("The store's limit, in requests per second"),
       }),
       links: pageLinks,
     }),
@@ -100,7 +100,7 @@ export const createApplicationKey = operation({
   id: "createApplicationKey",
   ...keys.create,
   summary: "Create an application key",
-  description: "The answer is the only one that shows the secret: keep it.",
+  description: "Only this answer shows the secret: store it.",
   body: writable,
   success: {
     status: 201,
@@ -114,7 +114,7 @@ export const getApplicationKey = operation({
   id: "getApplicationKey",
   ...keys.get,
   summary: "Get an application key",
-  description: "Without its secret, which is shown once.",
+  description: "Without its secret, which only the answer of its creation or rotation shows.",
   success: { status: 200, description: "The key", schema: answerOf(key) },
 });
 
@@ -123,7 +123,7 @@ export const updateApplicationKey = operation({
   ...keys.update,
   summary: "Rename an application key, and give it a reserved rate limit or another role",
   description:
-    "`name` is required. An absent `reserved_rate_limit`, `role` or `openid_client` keeps the one that is there. A role is in force on every instance within a second.",
+    "`name` is required. An absent `reserved_rate_limit`, `role` or `openid_client` stays unchanged. A changed role takes effect on every instance within a second.",
   body: writable,
   success: {
     status: 200,
@@ -138,7 +138,7 @@ export const deleteApplicationKey = operation({
   ...keys.delete,
   summary: "Delete an application key",
   description: "Its access tokens stop working on every instance within a second.",
-  success: { status: 204, description: "The key is gone" },
+  success: { status: 204, description: "The key is deleted" },
 });
 
 export const rotateApplicationKey = operation({
@@ -146,13 +146,13 @@ export const rotateApplicationKey = operation({
   ...keys.action("rotate"),
   summary: "Give an application key a new secret",
   description:
-    "Older secrets go on working for `grace_seconds`, so that programs can be changed over one by one.",
+    "Older secrets keep working for `grace_seconds`, so that you can update your programs one by one.",
   body: {
     optional: true,
     ...bodyOf({
       grace_seconds: integer(0, limits.graceSeconds)
         .optional()
-        .describe("How long older secrets live on; 86400 if absent")
+        .describe("How long older secrets keep working; default: 86400")
         .meta({ examples: [3600] }),
     }),
   },
@@ -177,8 +177,8 @@ export const dryRunApplicationKey = operation({
   ...keys.action("dry-run"),
   summary: "See what an update would do to every key of the store",
   description:
-    "Takes the body of an update, changes nothing, and plays the last hour's use against the limits as they are and " +
-    "as they would be. The use is what all instances have seen where they share a Valkey, else what the one that answers has seen since it started.",
+    "Takes the body of an update and changes nothing. It applies the present limits and the new limits to the requests of the last hour. " +
+    "With Valkey these are the requests to all instances; without it, those to the answering instance since its start.",
   access: ["application_keys", "read"],
   role: "viewer",
   body: writable,

@@ -7,7 +7,8 @@ export const LEG = z.string().optional();
 const passedOn = (maxLength: number) => z.string().max(maxLength).optional();
 
 const profileParameter = LEG.meta({
-  description: "Which identity provider; without it the only one there is, or a page to choose one",
+  description:
+    "The id of the identity provider's profile. Without it: the realm's only provider, or a page to choose one",
   format: "uuid",
 });
 
@@ -16,16 +17,17 @@ export const authorizeParameters = z.object({
   profile: profileParameter,
   scope: z.string().meta({
     description:
-      "With `openid` and `email`; with `profile` UserInfo says the name too. Others are ignored. A `standard` application key may leave out `email`",
+      "Must contain `openid` and `email`; with `profile`, UserInfo has the name too. Others are ignored. A `standard` application key may leave out `email`",
     examples: ["openid email"],
   }),
   response_type: z.literal("code"),
   client_id: z.string().meta({
-    description: "That of the customer authentication settings, or of an application key of the store",
+    description:
+      "The client id of the customer authentication settings, or of an application key of the store",
     examples: ["customers"],
   }),
   redirect_uri: z.string().meta({
-    description: "One of the realm's `redirect_uris`, byte for byte",
+    description: "Exactly one of the realm's `redirect_uris`",
     format: "uri",
     examples: ["https://shop.example/signed-in"],
   }),
@@ -42,7 +44,7 @@ export const authorizeParameters = z.object({
     .regex(/^[A-Za-z0-9_-]{43}$/)
     .meta({
       description:
-        "RFC 7636 4.2. A `standard` application key may leave out challenge and method where it sends a `nonce`",
+        "RFC 7636 4.2. A `standard` application key may leave out challenge and method if it sends a `nonce`",
       examples: ["E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"],
     }),
   nonce: LEG.meta({ description: "At most 512 characters; comes back in the ID token" }),
@@ -50,19 +52,19 @@ export const authorizeParameters = z.object({
     type: "string",
     pattern: "^[0-9]{1,10}$",
     description:
-      "Seconds. Passed on; the ID token then has the `auth_time` that the identity provider states, and one that is older, or none, is `login_required`",
+      "Seconds. Sent to the identity provider. The ID token then has the provider's `auth_time`. If it is missing or older, the error is `login_required`",
   }),
   id_token_hint: LEG.meta({
     description:
-      "Of a `standard` application key: an ID token of this realm, also one that has expired. When anybody but its customer signs on, the answer is `login_required`. Others' is ignored",
+      "Only for a `standard` application key: an ID token of this realm, expired or not. If another customer signs on, the error is `login_required`. Ignored for other clients",
   }),
-  display: passedOn(limits.displayLength).meta({ description: "Passed on unchanged" }),
-  prompt: passedOn(limits.promptLength).meta({ description: "Passed on unchanged" }),
+  display: passedOn(limits.displayLength).meta({ description: "Sent to the identity provider unchanged" }),
+  prompt: passedOn(limits.promptLength).meta({ description: "Sent to the identity provider unchanged" }),
   login_hint: passedOn(limits.loginHintLength).meta({
-    description: "Who the shopper is likely to be, such as an e-mail address. Passed on unchanged",
+    description: "The expected shopper, such as an e-mail address. Sent to the identity provider unchanged",
   }),
   ui_locales: passedOn(limits.uiLocalesLength).meta({
     description:
-      "Languages in the order of wish. Passed on unchanged; our own pages speak the first that they know of `en`, `de`, `fr`, `es` and `ja`, or what the browser prefers",
+      "Languages in order of preference. Sent to the identity provider unchanged. Latchkey's pages use the first supported one of `en`, `de`, `fr`, `es` and `ja`, or the browser's language",
   }),
 });

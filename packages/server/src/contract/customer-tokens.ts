@@ -17,7 +17,7 @@ const withCode = z.object({
     .string()
     .min(1)
     .max(4096)
-    .describe("The `code` that came back to the storefront"),
+    .describe("The `code` of the redirect to the storefront"),
   oauth_redirect_uri: z
     .string()
     .min(1)
@@ -105,14 +105,13 @@ const tokens = resource({
 export const listCustomerTokens = operation({
   id: "listCustomerTokens",
   ...tokens.list,
-  summary: "List a customer's live tokens",
-  description:
-    "Those that are good now: id, when, how and with which browser it was issued, until when; never the token itself.",
+  summary: "List a customer's valid tokens",
+  description: "The valid tokens: id, time, method, browser and expiry; never the token itself.",
   access: ["customer_tokens", "own"],
   ids: ofCustomer,
   success: {
     status: 200,
-    description: "One page of tokens that work now, oldest first; never the tokens themselves",
+    description: "One page of valid tokens, oldest first; never the tokens themselves",
     schema: pageOf(
       z.strictObject({
         type: z.literal("token"),
@@ -121,11 +120,11 @@ export const listCustomerTokens = operation({
         authentication_mechanism: z.enum(["password", "oidc"]),
         profile_name: textOrNull.describe("The identity provider that was used"),
         browser: textOrNull.describe(
-          "That the token was asked for with, in words: `Chrome 126`. Null: by a server, or not known",
+          "The browser that requested the token, such as `Chrome 126`. Null: a server, or unknown",
         ),
-        operating_system: textOrNull.describe("In words: `Windows`"),
-        network: textOrNull.describe("Where it was asked for from, by /24 or /64"),
-        current: z.boolean().describe("Whether this request came with it"),
+        operating_system: textOrNull.describe("Such as `Windows`"),
+        network: textOrNull.describe("The network of that request, as /24 or /64"),
+        current: z.boolean().describe("Whether this request used this token"),
         expires: z.int().describe("Seconds since 1970"),
         meta: z.strictObject({ timestamps: z.strictObject({ created_at: timestamp }) }),
       }),
@@ -139,19 +138,19 @@ export const revokeCustomerTokens = operation({
   method: "DELETE",
   path: "/v2/customers/{customer}/tokens",
   summary: "Sign a customer out everywhere",
-  description: "Signs the customer out everywhere. Codes that were not redeemed yet stay what they are.",
+  description: "Ends all customer tokens of the customer. A code that is not redeemed yet stays valid.",
   access: ["customer_tokens", "own"],
   role: "support",
   ids: ofCustomer,
-  success: { status: 204, description: "None of the customer's tokens works any more" },
+  success: { status: 204, description: "All tokens of the customer are revoked" },
 });
 
 export const revokeCustomerToken = operation({
   id: "revokeCustomerToken",
   ...tokens.delete,
   summary: "Revoke one of a customer's tokens",
-  description: "Ends one session. It is refused everywhere within a second.",
+  description: "Ends one session. Every instance refuses the token within a second.",
   access: ["customer_tokens", "own"],
   role: "support",
-  success: { status: 204, description: "The token does not work any more" },
+  success: { status: 204, description: "The token is revoked" },
 });

@@ -12,8 +12,8 @@ const customerMembers = {
   email: z.string(),
   password: z.boolean().describe("Whether the customer has a password; never the password itself"),
   external_ref: textOrNull.describe("The customer's id in another system"),
-  authentication_mechanism: z.enum(["password", "oidc"]).describe("How the customer came to be"),
-  email_verified: z.boolean().describe("Whether the address was proven to be the customer's"),
+  authentication_mechanism: z.enum(["password", "oidc"]).describe("How the customer was created"),
+  email_verified: z.boolean().describe("Whether the customer's e-mail is verified"),
   meta: z.strictObject({ timestamps: z.strictObject({ created_at: timestamp, updated_at: timestamp }) }),
 };
 
@@ -44,7 +44,7 @@ const writable = {
     .boolean()
     .optional()
     .describe(
-      "Counts only from `client_credentials`; a changed e-mail is unproven unless this says otherwise. `true` alone proves the address that the customer has by then: send the address that was proven as `email` beside it, or `If-Match`",
+      "Counts only from `client_credentials`; a changed e-mail is unverified unless this is true. `true` without `email` verifies the customer's current address: send the verified address as `email` too, or `If-Match`",
     ),
 };
 
@@ -67,7 +67,8 @@ export const listCustomers = operation({
   id: "listCustomers",
   ...customers.list,
   summary: "List the store's customers",
-  description: "`filter` narrows, `sort` orders; `links.next` leads through a list of any length.",
+  description:
+    "`filter` selects, `sort` orders; `links.next` leads to the next page, in a list of any length.",
   query: pageQuery.extend({
     filter: filterParameter({
       email: pattern(limits.emailLength),
@@ -78,13 +79,13 @@ export const listCustomers = operation({
     }),
     sort: sortParameter(
       ["created_at", "updated_at", "name", "email", "id"],
-      "the newest first, or in the order of the field whose beginning, or whose time, it is narrowed by",
+      "newest first; with a filter on the beginning of a field, or on its time, in the order of that field",
     ),
   }),
   success: {
     status: 200,
     description:
-      "One page of customers. Unless `sort` says otherwise newest first; or, narrowed by how a name or an e-mail begins or by `updated_at`, in the order of that",
+      "One page of customers. Without `sort`: newest first; with a filter on `updated_at`, or on the beginning of a name or an e-mail, in the order of that field",
     schema: listOf(customerMembers),
   },
   problems: ["filter_too_wide"],
@@ -95,7 +96,7 @@ export const createCustomer = operation({
   ...customers.create,
   summary: "Create a customer",
   description:
-    "Without a password the customer cannot sign in with one until it is set. E-mails are compared without regard to case. With an `implicit` token: at most 30 in an hour from one network and 1,000 in an hour for the store, unless the operator has set other limits.",
+    "A customer without a password cannot sign in with one until it is set. Upper and lower case of e-mails count as the same. With an `implicit` token: at most 30 customers in an hour from one network and 1,000 in an hour for the store, unless the operator has set other limits.",
   access: ["customers", "create"],
   body: bodyOf({
     type: z.literal("customer"),
@@ -111,7 +112,7 @@ export const getCustomer = operation({
   id: "getCustomer",
   ...customers.get,
   summary: "Get a customer",
-  description: "With a customer token: oneself, and nobody else.",
+  description: "A customer token can read only its own customer.",
   access: ["customers", "own"],
   success: { status: 200, description: "The customer", ...versioned },
 });
@@ -121,7 +122,7 @@ export const updateCustomer = operation({
   ...customers.update,
   summary: "Change a customer",
   description:
-    "Members that are absent stay as they are, and so does a password of which only true or false is said, as answers do. A new password ends the customer's other sessions: every customer token but the one that this request came with. Whose `authentication_mechanism` is `oidc` gets a password from the back office only. With a customer token at most 60 changes in an hour. Send the `ETag` of what you read as `If-Match`, and nothing is changed that you have not seen.",
+    "Absent members stay unchanged. `password: true` or `false`, as in answers, changes nothing. A new password ends the customer's other sessions, but not the session of this request. Only the back office can set a password for a customer with `authentication_mechanism` `oidc`. With a customer token at most 60 changes in an hour. Send the `ETag` of what you read as `If-Match`, so that you do not overwrite another person's change.",
   access: ["customers", "own"],
   body: bodyOf({
     type: z.literal("customer"),
@@ -145,21 +146,21 @@ export const deleteCustomer = operation({
   id: "deleteCustomer",
   ...customers.delete,
   summary: "Delete a customer",
-  description: "Its customer tokens and its links to identity providers go with it.",
+  description: "Also deletes its customer tokens and its identities.",
   access: ["customers", "own"],
-  success: { status: 204, description: "The customer is gone" },
+  success: { status: 204, description: "The customer is deleted" },
 });
 
 export const listCustomerIdentities = operation({
   id: "listCustomerIdentities",
   ...customers.part("identities"),
-  summary: "List who a customer is at the identity providers",
+  summary: "List a customer's identities",
   description:
-    "What each provider calls this customer: who comes back as that subject is signed in as them. With a customer token: one's own. At most 100, the oldest first.",
+    "The customer's subject at each provider. A person who signs in with that subject is signed in as this customer. A customer token can read only its own customer's. At most 100, oldest first.",
   access: ["customers", "own"],
   success: {
     status: 200,
-    description: "The identities; none where the customer has never come through a provider",
+    description: "The identities; empty if the customer has never signed in through a provider",
     schema: z.strictObject({
       data: z.array(
         z
@@ -168,8 +169,8 @@ export const listCustomerIdentities = operation({
             id,
             customer_id: id,
             realm_id: id,
-            profile_id: id.describe("The profile that they first came through"),
-            profile_name: textOrNull.describe("Null: it was removed"),
+            profile_id: id.describe("The profile of the first sign-on with this identity"),
+            profile_name: textOrNull.describe("Null: the profile was removed"),
             issuer: z.string(),
             subject: z.string(),
             meta: z.strictObject({ timestamps: z.strictObject({ created_at: timestamp }) }),
@@ -183,9 +184,9 @@ export const listCustomerIdentities = operation({
 export const eraseCustomer = operation({
   id: "eraseCustomer",
   ...customers.action("erase"),
-  summary: "Erase a customer: delete it, and take its data out of the log of events",
+  summary: "Erase a customer: delete it, and remove its data from the event log",
   description:
-    "For somebody who asks to be forgotten. The customer is deleted if it is still there. In every event about it `data` becomes `(erased)` and the " +
-    "salt goes; numbers, hashes and digests stay, so that the log still verifies. It cannot be undone.",
-  success: { status: 200, description: "How far it has come", schema: erasureOf("customer-erasure") },
+    "For a person who asks for erasure. Deletes the customer, if it still exists. In every event about it, `data` becomes `(erased)` and the " +
+    "salt is deleted; numbers, hashes and digests stay, so that the log can still be verified. It cannot be undone.",
+  success: { status: 200, description: "The progress of the erasure", schema: erasureOf("customer-erasure") },
 });

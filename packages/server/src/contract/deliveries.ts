@@ -11,7 +11,7 @@ const attempt = z.strictObject({
   reason,
   milliseconds: z.int(),
   answer: textOrNull.describe(
-    "The first kilobyte of it, for administrators; null for other roles, and where it was erased with a person",
+    "The first kilobyte of the answer, for administrators. Null for other roles, and if it was erased with a person",
   ),
 });
 
@@ -21,13 +21,13 @@ const delivery = z
     type: z.literal("integration-delivery"),
     status: z
       .enum(["waiting", "delivered", "failed"])
-      .describe("waiting: has yet to be sent, or sent again; failed: given up"),
+      .describe("waiting: will be sent or repeated; failed: no more attempts"),
     reason: z
       .enum(["attempts_exceeded", "gone", "event_forgotten"])
       .nullable()
-      .describe("Why it was given up"),
+      .describe("Why there are no more attempts"),
     event: z.strictObject({
-      id: id.describe("Also the message's `webhook-id`, however often it is sent"),
+      id: id.describe("Also the message's `webhook-id`, the same in every attempt"),
       type: z.string(),
       subject: z.string(),
       sequence: z.string(),
@@ -35,7 +35,9 @@ const delivery = z
     attempts: z.array(attempt).describe("Oldest first; the last 20"),
     next_attempt_at: timestamp
       .nullable()
-      .describe("null: it is over, is about to be sent, or an earlier event of its subject goes first"),
+      .describe(
+        "null: there are no more attempts, one is about to start, or an earlier event of the same subject goes first",
+      ),
     meta: z.strictObject({ timestamps: z.strictObject({ created_at: timestamp, updated_at: timestamp }) }),
   })
   .meta({ id: "IntegrationDelivery" });
@@ -44,7 +46,7 @@ export const listDeliveries = operation({
   id: "listDeliveries",
   ...integrations.part("deliveries"),
   alias: "/v2/integrations/{id}/logs",
-  summary: "List what was sent to an integration, and what it answered",
+  summary: "List the messages to an integration, with its answers",
   description:
     "Each with its attempts: status, milliseconds, and for administrators the beginning of what was answered.",
   query: pageQuery.extend({ filter: filterParameter({ status: text, type: text }) }),
@@ -60,7 +62,8 @@ export const redeliver = operation({
   id: "redeliver",
   ...integrations.action("deliveries/{delivery}/redeliver"),
   summary: "Send a message again, now",
-  description: "Whatever became of it before; out of the order of its subject. Its `webhook-id` is the same.",
+  description:
+    "Works for a delivery in any state, and does not wait for other events of its subject. Its `webhook-id` stays the same.",
   role: "support",
   ids: { ...ids, delivery: "delivery_not_found" },
   success: { status: 202, description: "It is about to be sent", schema: z.strictObject({ data: delivery }) },
@@ -80,20 +83,20 @@ const sequence = z
 export const replayEvents = operation({
   id: "replayEvents",
   ...integrations.action("replay"),
-  summary: "Send events of the past to an integration",
+  summary: "Send past events to an integration",
   description:
-    "Those of the types that it observes, also such as it has had before, each with its own `webhook-id`. Sent in the order of each subject, beside what happens now.",
+    "Sends the observed events again, including delivered ones, each with its own `webhook-id`. Events of one subject keep their order. New events are sent at the same time.",
   body: bodyOf({
     after: sequence.describe(
-      "The number before the first; 0: from the beginning, while that is kept. `events_gone` says what the oldest is",
+      "Events after this number; 0: from the oldest kept event. `events_gone` has the number of the oldest",
     ),
     before: sequence
       .optional()
-      .describe("The last number; if absent, the last event that the integration has come to"),
+      .describe("The last number; default: the last event that the integration has processed"),
   }),
   success: {
     status: 202,
-    description: "The replay has begun; `meta.replay` shows what is left of it",
+    description: "The replay has begun; `meta.replay` shows its remaining events",
     schema: one,
   },
   problems: ["integration_disabled", "replay_under_way", "events_gone"],
@@ -102,13 +105,13 @@ export const replayEvents = operation({
 export const testIntegration = operation({
   id: "testIntegration",
   ...integrations.action("test"),
-  summary: "Send a test message now, and see what the receiver says",
+  summary: "Send a test message now, and get the receiver's answer",
   description:
-    "An event of the type `integration.test`, which is in no log, signed and shaped as any other. It is sent once, also where the integration is disabled. One that was `failing` is `healthy` when it is delivered; what waits is sent as the schedule says.",
+    "Sends one event of type `integration.test`, signed and formatted like any other, but not in the log. It also works for a disabled integration. If it is delivered, a `failing` integration becomes `healthy`; waiting messages keep their schedule.",
   role: "support",
   success: {
     status: 200,
-    description: "What became of it",
+    description: "The result",
     schema: z.strictObject({
       data: z.strictObject({
         type: z.literal("integration-test"),

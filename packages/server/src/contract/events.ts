@@ -22,7 +22,7 @@ const change = z.union([
 const happened = z.strictObject({
   resource: z
     .looseObject({ type: z.string(), id: z.string() })
-    .describe("As this API shows it to the back office; of a deletion its type and id"),
+    .describe("The resource as this API shows it to the back office; for a deletion, its type and id"),
   changes: z.record(z.string(), change).optional().describe("The members that an update has changed"),
   actor: z.strictObject({
     type: z.enum(["application_key", "member", "customer", "identity_provider", "operator", "service"]),
@@ -34,8 +34,8 @@ const happened = z.strictObject({
     .literal(true)
     .optional()
     .describe(
-      "Present if the reader's role may not see the whole event: of `member.*` the resource is type and id and `changes` are left out, of `integration.*` " +
-        "the URL is its origin, and an actor's name that is a member's address is null. Such an event has no `salt`",
+      "Present if the reader's role may not see the whole event. `member.*`: the resource has only type and id, and `changes` is absent. `integration.*`: " +
+        "the URL is its origin. An actor's name is null if it is a member's address. Such an event has no `salt`",
     ),
 });
 
@@ -46,7 +46,7 @@ const event = z
     source: url,
     type: z.string().meta({ examples: ["customer.created"] }),
     subject: z.string().describe("The id of the resource"),
-    time: timestamp.describe("When it happened. Numbers follow commits, so that times may be out of order"),
+    time: timestamp.describe("The time of the change. Numbers follow commits, so times can be out of order"),
     datacontenttype: z.literal("application/json"),
     storeid: id,
     sequence,
@@ -54,14 +54,14 @@ const event = z
       .string()
       .optional()
       .describe(
-        "16 random bytes, base64url; deleted with the data when a person is erased, and left out where something is `withheld`",
+        "16 random bytes, base64url; deleted with the data when a person is erased, and absent if something is `withheld`",
       ),
     digest: hash.describe("SHA-256 over the bytes of the salt and the canonical form of `data`, RFC 8785"),
-    previoushash: hashOrNone.describe("`hash` of the event before; empty for the first"),
+    previoushash: hashOrNone.describe("`hash` of the previous event; empty for the first"),
     hash: hash.describe(
       "SHA-256 over the canonical form of all members but `hash`, `data` and `salt`, RFC 8785",
     ),
-    data: z.union([happened, z.literal("(erased)").describe("The person it was about was erased")]),
+    data: z.union([happened, z.literal("(erased)").describe("The person of this event was erased")]),
   })
   .meta({ id: "Event" });
 
@@ -79,15 +79,14 @@ export const listEvents = operation({
   path: "/v2/events",
   summary: "Read the store's log: what happened, and who did it",
   description:
-    "Oldest first. `links.next` is there while there is more, also where a page has fewer events than asked for, or none, because those " +
-    "it looked at were not meant; once it is null, go on later with `after` and the `meta.last_sequence` of that answer. Whoever " +
-    "follows the numbers misses nothing, however late a change was committed. `filter=eq(request_id,…)` finds what one request changed, by " +
-    "the `X-Request-Id` of its answer. Members and webhooks' addresses are for administrators: for other roles `withheld` says that they were left out; " +
-    "numbers and hashes are the same for everybody.",
+    "Oldest first. A page can have few events or none, because the service checked others that did not match: follow `links.next` until it is null. " +
+    "Then continue later with `after` and the `meta.last_sequence` of that answer. A reader that follows the numbers misses no event, even if a " +
+    "change was committed late. `filter=eq(request_id,…)` finds the changes of one request, by the `X-Request-Id` of its answer. Only " +
+    "administrators see members and the URLs of webhooks: for other roles `withheld` marks the events that lack them; numbers and hashes are the same for all roles.",
   query: z.object({
     after: after.meta({
       type: "string",
-      description: "Only events with a higher number than this; without it, from the oldest that is kept",
+      description: "Only events with a higher number than this; without it, from the oldest kept event",
     }),
     types: z
       .string()
@@ -97,7 +96,7 @@ export const listEvents = operation({
       })
       .transform((given) => given.split(","))
       .optional()
-      .meta({ type: "string", description: "Only these: `customer.created,customer_token.*`" }),
+      .meta({ type: "string", description: "Only these types: `customer.created,customer_token.*`" }),
     filter: filterParameter({
       type: text,
       subject: ofId,
@@ -128,14 +127,14 @@ export const streamEvents = operation({
   summary: "Follow the store's log as server-sent events",
   description:
     "Each message is an event as the list shows it; its id is the event's number. `Last-Event-ID` or `after` resumes after that number; without " +
-    "either, the stream begins with what happens next. A comment comes every 15 seconds. It ends when the access token does, and when the instance stops: connect again.",
+    "either, the stream begins with the next event. It sends a comment every 15 seconds. It ends with the access token, and when the instance stops: connect again.",
   resumable: true,
   query: z.object({
-    after: after.meta({ type: "string", description: "`Last-Event-ID` goes before it" }),
+    after: after.meta({ type: "string", description: "`Last-Event-ID` overrides it" }),
   }),
   success: {
     status: 200,
-    description: "A stream without an end",
+    description: "The events, until the stream ends",
     schema: z.string(),
     mediaType: "text/event-stream",
   },
@@ -148,17 +147,17 @@ export const getEventHead = operation({
   path: "/v2/events/head",
   summary: "Get both ends of the log, signed",
   description:
-    "For a witness outside: whoever keeps it can show later that the log up to there was not rewritten, and that nothing was cut off its beginning. Keep the key set of `/.well-known/jwks.json` beside it.",
+    "For an external witness. A stored head proves later that the log up to its number was not rewritten or cut at the beginning. Store the key set of `/.well-known/jwks.json` with it.",
   success: {
     status: 200,
     description: "The head of the log",
     schema: z.strictObject({
       data: z.strictObject({
-        sequence: sequence.describe("0: there is none yet"),
+        sequence: sequence.describe("0: there is no event yet"),
         hash: hashOrNone.describe("SHA-256, base64url; empty while there is no event"),
-        first_sequence: sequence.describe("The number of the first event that is kept"),
+        first_sequence: sequence.describe("The number of the first kept event"),
         forgotten_hash: hashOrNone.describe(
-          "`hash` of the event before that one; empty while nothing was forgotten",
+          "`hash` of the event before that one; empty while no event was forgotten",
         ),
         signature: z
           .string()

@@ -41,7 +41,7 @@ export const filterParameter = (fields: Fields) =>
     .optional()
     .meta({
       type: "string",
-      description: `Conditions joined by \`:\`, all of which must hold: ${describeFields(fields)}. ${describeBounds(fields)}${describeLike(fields)} Instants are ISO 8601. An empty filter is none. The whole URL may have 8 KB, in which a letter beyond ASCII takes 6 to 12 bytes.`,
+      description: `Conditions joined by \`:\`, all of which must hold: ${describeFields(fields)}. ${describeBounds(fields)}${describeLike(fields)} Instants are ISO 8601. An empty filter is ignored. The whole URL can have 8 KB; a letter beyond ASCII takes 6 to 12 bytes.`,
     });
 
 /** The document describes full instants only. Shorter forms, such as a day, are accepted as well. */
@@ -77,7 +77,7 @@ export const sortParameter = (names: readonly [string, ...string[]], otherwise: 
     .optional()
     .meta({
       type: "string",
-      description: `${names.join(", ")}; with \`-\` in front, the other way round. Without it: ${otherwise}`,
+      description: `${names.join(", ")}; with \`-\` in front, in reverse order. Without it: ${otherwise}`,
     });
 
 function describeBounds(fields: Fields): string {
@@ -91,7 +91,7 @@ function describeLike(fields: Fields): string {
     patternLength === undefined ? [] : [`${patternLength} characters for \`${name}\``],
   );
   if (lengths.length === 0) return "";
-  return ` \`like\` takes \`*\` for any text, and no notice of case: of the letters a to z on SQLite, of all letters on PostgreSQL. A pattern has at most ${lengths.join(", ")}.`;
+  return ` In \`like\`, \`*\` matches any text. It ignores case: of the letters a to z on SQLite, of all letters on PostgreSQL. A pattern has at most ${lengths.join(", ")}.`;
 }
 
 const describeFields = (fields: Fields): string =>

@@ -13,14 +13,14 @@ export const checkAtGateway = operation({
   summary: "Whether a gateway may let a request pass to another service",
   description:
     "For nginx `auth_request`, Caddy `forward_auth`, Traefik ForwardAuth and Envoy ext_authz. Answers every method, at this path and " +
-    "at every path below it, where the query is the client's own and only tightens. A member's token is 403: it is for the console and this API. Takes one request from the key's and the store's limit. " +
-    "A customer token goes in `X-Customer-Token`; a good one is remembered for up to a second. No body is read. " +
-    "Envoy takes no 204 for a yes: with `X-Latchkey-Answer: 200` in the question the same answer is 200.",
+    "at every path below it. There the query can be that of the client's request: its conditions can only refuse more. A member's token gets 403: it is for the console and this API. " +
+    "Each check counts as one request in the limits of key and store. A customer token is sent in `X-Customer-Token`; a valid one is cached for up to a second. The body is not read. " +
+    "Envoy does not accept 204. If the request has `X-Latchkey-Answer: 200`, the status is 200.",
   access: ["gateway", "own"],
   role: "viewer",
   // Strict, so that a misspelt condition is refused and not ignored.
   query: z.strictObject({
-    customer: z.literal("required").optional().describe("403 without a good customer token"),
+    customer: z.literal("required").optional().describe("403 without a valid customer token"),
     grant: z.literal("client_credentials").optional().describe("403 for any other access token"),
     role: z
       .enum(["support", "administrator"])
@@ -32,7 +32,7 @@ export const checkAtGateway = operation({
     // Gateways accept any 2xx as yes. Envoy accepts 200 only, and its configuration requests it (ADR 43).
     statusOnRequest: 200,
     description:
-      "It may. The fields say whose request it is; hand them on, and strip what clients send under these names",
+      "The request may pass. The headers identify its sender: pass them on, and remove headers of these names that clients send",
     fields: z.strictObject({
       "X-Latchkey-Store": id,
       "X-Latchkey-Application-Key": id,

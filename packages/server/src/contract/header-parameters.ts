@@ -19,23 +19,23 @@ const header = (name: string, description: string, form: object = {}) => ({
 const answerOf = ({ status, statusOnRequest }: Operation["success"]) =>
   header(
     "X-Latchkey-Answer",
-    `Says yes with ${statusOnRequest} instead of ${status}, for a gateway that takes no other. Any other value makes no difference`,
+    `The status of a yes is then ${statusOnRequest} instead of ${status}, for a gateway that accepts no other. Other values are ignored`,
     { enum: [String(statusOnRequest)] },
   );
 
 const IDEMPOTENCY_KEY = header(
   "Idempotency-Key",
-  "Of your choice, new for each thing to be done: 1 to 255 visible ASCII characters",
+  "A value that you choose, new for each action: 1 to 255 visible ASCII characters",
   { pattern: "^[!-~]{1,255}$" },
 );
 
 const IF_MATCH = header(
   "If-Match",
-  "The `ETag` of the answer that the change is based on; 409 when it is outdated",
+  "The `ETag` of the answer that the change is based on; 409 if it is outdated",
 );
 
 const LAST_EVENT_ID = header(
   "Last-Event-ID",
-  "The id of the last message that was heard; goes before `after`. An empty one is none",
+  "The id of the last received message; overrides `after`. Empty: ignored",
   { pattern: "^\\d{0,15}$" },
 );

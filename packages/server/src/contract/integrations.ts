@@ -6,20 +6,18 @@ import { id, name, textOrNull, timestamp } from "./shapes.ts";
 
 const format = z
   .enum(["cloudevents", "integration"])
-  .describe(
-    "`cloudevents`: the event as the log has it; `integration`: the shape that older receivers expect",
-  );
+  .describe("`cloudevents`: the event as in the log; `integration`: the shape that older receivers expect");
 
 const secretKey = z
   .string()
   .min(1)
   .max(limits.webhookSecretKeyLength)
   .regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/, { error: "printable ASCII" })
-  .describe("Sent as `X-Moltin-Secret-Key`, for receivers that look for it. The signature proves more");
+  .describe("Sent as `X-Moltin-Secret-Key`, for receivers that check it. The signature is the better proof");
 
-export const httpStatus = z.int().nullable().describe("HTTP status of the answer; null: no answer came");
+export const httpStatus = z.int().nullable().describe("HTTP status of the answer; null: no answer");
 export const reason = textOrNull.describe(
-  "Why it did not count as delivered, in a word of ours: `status`, `too_slow`, `connect_failed`, …",
+  "Why the attempt failed, as a code: `status`, `too_slow`, `connect_failed`, …",
 );
 
 const integrationMembers = {
@@ -36,28 +34,28 @@ const integrationMembers = {
       .describe(
         "For administrators; other roles see its origin and `/(hidden)`, because the rest may be a secret",
       ),
-    secret_key: textOrNull.describe("For administrators; null for other roles, and where there is none"),
+    secret_key: textOrNull.describe("For administrators; null for other roles, and if there is none"),
     format,
   }),
   meta: z.strictObject({
     timestamps: z.strictObject({ created_at: timestamp, updated_at: timestamp }),
     status: z.enum(["healthy", "failing", "disabled"]),
-    failing_since: timestamp.nullable().describe("Nothing but failures since then"),
+    failing_since: timestamp.nullable().describe("All attempts have failed since then"),
     disabled_reason: z
       .enum(["gone", "failing", "restored"])
       .nullable()
       .describe(
-        "Why it was disabled: the receiver said 410, nothing but failures for five days, or it came back with a backup",
+        "Why it was disabled: the receiver answered 410, all attempts failed for five days, or a restore brought it back",
       ),
     last_delivery: z
       .strictObject({ at: timestamp, delivered: z.boolean(), status: httpStatus, reason })
       .nullable()
       .describe("The last attempt"),
-    previous_secret_until: timestamp.nullable().describe("Until then messages carry two signatures"),
+    previous_secret_until: timestamp.nullable().describe("Until then messages have two signatures"),
     replay: z
       .strictObject({ after: z.string(), before: z.string() })
       .nullable()
-      .describe("The events that a replay has yet to send"),
+      .describe("The events that the replay still has to send"),
   }),
 };
 
@@ -65,9 +63,7 @@ const integration = z.strictObject(integrationMembers).meta({ id: "Integration" 
 const integrationWithSecret = z
   .strictObject({
     ...integrationMembers,
-    signing_secret: z
-      .string()
-      .describe("Shown here and never again: `whsec_` and base64 (Standard Webhooks)"),
+    signing_secret: z.string().describe("Only this answer shows it: `whsec_` and base64 (Standard Webhooks)"),
   })
   .meta({ id: "IntegrationWithSecret" });
 
@@ -81,7 +77,7 @@ const observes = z
 const receiverUrl = z
   .string()
   .max(2048)
-  .describe("https; an address inside the operator's network only where the operator allows it")
+  .describe("https; an address inside the operator's network only if the operator allows it")
   .meta({ examples: ["https://shop.example/hooks"] });
 const integrationType = z
   .string()
@@ -107,7 +103,7 @@ const creatable = z.object({
       type: z.literal("integration"),
       name: name.meta({ examples: ["Newsletter"] }),
       description: description.nullable().optional(),
-      enabled: z.boolean().optional().describe("true if absent"),
+      enabled: z.boolean().optional().describe("Default: true"),
       integration_type: integrationType,
       observes,
       // In the document as well, because without a URL no webhook is accepted.
@@ -147,7 +143,7 @@ export const createIntegration = operation({
   ...integrations.create,
   summary: "Create an integration: a webhook",
   description:
-    "From now on each event of the types that it observes is posted to its address, signed as Standard Webhooks say. At least once, and in order for each `subject`.",
+    "Each new event of the observed types is sent to its URL by POST, signed as Standard Webhooks defines. At least once, and in order for each `subject`.",
   body: { schema: creatable },
   success: {
     status: 201,
@@ -162,7 +158,7 @@ export const getIntegration = operation({
   ...integrations.get,
   summary: "Get an integration",
   description:
-    "With its state and its last delivery. The signing secret is shown once, when it is made or rotated.",
+    "With its state and its last delivery. Only the answers of creation and rotation show the signing secret.",
   success: { status: 200, description: "The integration", schema: one },
 });
 
@@ -171,7 +167,7 @@ export const updateIntegration = operation({
   ...integrations.update,
   summary: "Change an integration",
   description:
-    "Members that are absent stay as they are; `null` takes `description` and `secret_key` away. One that is enabled again goes on with what happens from then on, and with what it had not delivered before: `replay` sends what happened meanwhile.",
+    "Absent members stay unchanged; `null` removes `description` and `secret_key`. An integration that is enabled again sends new events and its undelivered messages. `replay` sends the events from the time when it was disabled.",
   body: bodyOf({
     type: z.literal("integration"),
     name: name.optional(),
@@ -189,7 +185,7 @@ export const deleteIntegration = operation({
   id: "deleteIntegration",
   ...integrations.delete,
   summary: "Delete an integration and its deliveries",
-  description: "Nothing more is delivered to it, not even what waits.",
+  description: "Its waiting messages are not sent any more.",
   success: { status: 204, description: "Deleted" },
 });
 
@@ -198,7 +194,7 @@ export const rotateIntegrationSecret = operation({
   ...integrations.action("rotate"),
   summary: "Give an integration a new signing secret",
   description:
-    "For 24 hours every message carries two signatures, by the new secret and by the one before: a receiver that checks with either is right.",
+    "For 24 hours every message has two signatures, one by the new secret and one by the previous secret. A receiver can check either.",
   success: {
     status: 200,
     description: "The integration with its new signing secret",

@@ -17,7 +17,7 @@ const memberMembers = {
     status: z
       .enum(["invited", "active"])
       .describe(
-        "`active` from the first sign-on on: then only the subject of that sign-on counts, not the e-mail",
+        "`active` since the first sign-on: from then on only the subject of that sign-on counts, not the e-mail",
       ),
     last_signed_in_at: timestamp.nullable().describe("null: never"),
     timestamps: z.strictObject({ created_at: timestamp, updated_at: timestamp }),
@@ -37,16 +37,16 @@ export const getMe = operation({
   id: "getMe",
   ...reading({ tag: "Members", access: "me" }),
   path: "/v2/me",
-  summary: "Who is calling: kind, role, store, name",
+  summary: "Get the caller: kind, role, store, name",
   description:
-    "Of the access token that the request came with: an application key or a member, and what it may do now.",
+    "The owner of the request's access token: an application key or a member, with the role that decides what it may do now.",
   success: {
     status: 200,
-    description: "Whom the access token was given to, with the role as it is now",
+    description: "The owner of the access token, with the current role",
     schema: z.strictObject({
       data: z
         .strictObject({
-          id: id.describe("The application key's or the member's"),
+          id: id.describe("The id of the application key or the member"),
           type: z.literal("caller"),
           kind: z.enum(["application_key", "member"]),
           name: z.string(),
@@ -65,9 +65,9 @@ export const findMemberSignIn = operation({
   tag: "Members",
   method: "GET",
   path: "/sign-on/members",
-  summary: "Where the members of a store sign in",
+  summary: "Find where the members of a store sign in",
   description:
-    "For the page on which a member begins. Without `store` it answers only if a single store of this service has a realm for members.",
+    "For the page that begins a member's sign-in. Without `store` the list is empty, unless exactly one store of this service has a realm for members.",
   access: "public",
   query: z.strictObject({
     store: id.optional().describe("The store's id"),
@@ -75,7 +75,7 @@ export const findMemberSignIn = operation({
       .string()
       .max(limits.redirectUriLength)
       .optional()
-      .describe("Where the member wants to come back to"),
+      .describe("The redirect URI of that page"),
   }),
   success: {
     status: 200,
@@ -92,7 +92,7 @@ export const findMemberSignIn = operation({
         )
         .max(1)
         .describe(
-          "Empty: there is no such store, or it has no realm for members; or none was named, and several stores have one",
+          "Empty: the store does not exist, or has no realm for members; or the request names no store, and several stores have one",
         ),
     }),
   },
@@ -110,10 +110,10 @@ export const listMembers = operation({
 export const createMember = operation({
   id: "createMember",
   ...members.create,
-  summary: "Invite somebody",
+  summary: "Invite a member",
   description:
-    "Nothing is sent. They sign in at the console through an identity provider of the store's realm for members, and are known by an " +
-    "e-mail that this provider itself calls verified. Without `name`, the address stands for it.",
+    "Latchkey sends no invitation. The member signs in at the console through an identity provider of the store's realm for members. Latchkey " +
+    "recognises them by an e-mail that the provider reports as verified. Default of `name`: the address.",
   body: bodyOf({
     type: z.literal("member"),
     name: name.optional().meta({ examples: ["Ada Reed"] }),
@@ -138,8 +138,8 @@ export const updateMember = operation({
   ...members.update,
   summary: "Change a member's name, e-mail or role",
   description:
-    "Members of the body that are absent stay as they are. A role is in force on every instance within a second, for tokens of before too. " +
-    "Another e-mail does not let another person in: who has signed in once is known by the provider's subject.",
+    "Absent members of the body stay unchanged. A changed role takes effect on every instance within a second, for existing tokens too. " +
+    "A changed e-mail does not let another person in: after the first sign-on, Latchkey recognises the member by the provider's subject.",
   body: bodyOf({
     type: z.literal("member"),
     name: name.optional(),
@@ -153,11 +153,11 @@ export const updateMember = operation({
 export const eraseMember = operation({
   id: "eraseMember",
   ...members.action("erase"),
-  summary: "Erase a member: remove them, and take their data out of the log of events",
+  summary: "Erase a member: remove them, and remove their data from the event log",
   description:
-    "For somebody who asks to be forgotten. The member is removed if they are still there, as by DELETE. In every event about them `data` becomes `(erased)` " +
-    "and the salt goes; what they did stays, under their id. Also of members who were removed before. It cannot be undone.",
-  success: { status: 200, description: "How far it has come", schema: erasureOf("member-erasure") },
+    "For a person who asks for erasure. Removes the member as DELETE does, if they are still there. In every event about them, `data` becomes `(erased)` " +
+    "and the salt is deleted; the events of their actions stay, under their id. Also for members who were removed before. It cannot be undone.",
+  success: { status: 200, description: "The progress of the erasure", schema: erasureOf("member-erasure") },
   problems: ["last_administrator"],
 });
 
@@ -166,6 +166,6 @@ export const deleteMember = operation({
   ...members.delete,
   summary: "Remove a member",
   description: "Their access tokens stop working on every instance within a second.",
-  success: { status: 204, description: "The member is gone" },
+  success: { status: 204, description: "The member is removed" },
   problems: ["last_administrator"],
 });

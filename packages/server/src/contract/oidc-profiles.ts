@@ -59,31 +59,30 @@ const writable = {
     .optional()
     .meta({
       description:
-        "Whether a shopper who signs out here is sent on to the identity provider's `end_session_endpoint`, where it has one on the host of its `authorization_endpoint`; false if absent",
+        "Whether a shopper who signs out is sent to the identity provider's `end_session_endpoint`, if it has one on the host of its `authorization_endpoint`; default: false",
       examples: [false],
     }),
   client_secret_next: secret
     .nullable()
     .optional()
-    .describe("Tried when the identity provider refuses the first; takes its place when it works"),
+    .describe("Tried if the identity provider refuses `client_secret`; replaces it when it works"),
 };
-const adoptDeleted = id
-  .toLowerCase()
-  .optional()
-  .describe("A deleted profile for the same issuer and client id, whose people this one takes over");
+const ADOPTED =
+  "A deleted profile with the same issuer and client id; this profile takes over its identities";
+const adoptDeleted = id.toLowerCase().optional().describe(ADOPTED);
 const moveChoice = {
   adopt_identities_of: id
     .toLowerCase()
     .nullable()
     .optional()
     .describe(
-      "A deleted profile for the same issuer and client id, whose people this one takes over. Where the issuer becomes another: this profile's own id carries its people over, by subject; null leaves them behind",
+      `${ADOPTED}. If a change gives this profile another issuer: the profile's own id keeps its identities, by subject; null drops them`,
     ),
   confirm: z
     .string()
     .max(limits.nameLength)
     .optional()
-    .describe("The profile's name; needed to carry its people over to another issuer"),
+    .describe("The profile's name; required to keep its identities under another issuer"),
 };
 const discoveryUrl = z
   .string()
@@ -118,7 +117,7 @@ export const listProfiles = operation({
   ...profiles.list,
   summary: "List the identity providers of a realm",
   description:
-    "A storefront shows a button for each, which leads to its `authorization-endpoint` link. With an implicit token the first page may be up to a second behind a change.",
+    "A storefront shows a button for each, which leads to its `authorization-endpoint` link. With an implicit token the first page can be up to a second old.",
   ids: ofRealm,
   success: {
     status: 200,
@@ -132,7 +131,7 @@ export const createProfile = operation({
   ...profiles.create,
   summary: "Add an identity provider",
   description:
-    "Reads its discovery document and runs the nine checks; a requirement that is not met is 422. With `enabled: false` it is saved with whatever was found, and without a secret if there is none yet.",
+    "Reads its discovery document and runs the nine checks; a requirement that is not met gets 422. With `enabled: false` the profile is saved whatever the checks find, and needs no secret yet.",
   ids: ofRealm,
   body: {
     schema: z.object({
@@ -166,7 +165,7 @@ export const getProfile = operation({
   id: "getProfile",
   ...profiles.get,
   summary: "Get an identity provider",
-  description: "The client secret is never shown. `ETag` is for `If-Match` of a change.",
+  description: "The client secret is never shown. Send the `ETag` as `If-Match` with a change.",
   success: { status: 200, description: "The profile", ...versioned },
 });
 
@@ -175,7 +174,7 @@ export const updateProfile = operation({
   ...profiles.update,
   summary: "Change an identity provider",
   description:
-    "Members that are absent stay as they are. A new discovery URL or client id needs `client_secret` too. Send the `ETag` of what you read as `If-Match`, and nobody's change is overwritten unseen.",
+    "Absent members stay unchanged. A new discovery URL or client id needs `client_secret` too. Send the `ETag` of what you read as `If-Match`, so that you do not overwrite another person's change.",
   conditional: true,
   body: bodyOf({
     type: z.literal("oidc-profile"),
@@ -194,19 +193,20 @@ export const deleteProfile = operation({
   id: "deleteProfile",
   ...profiles.delete,
   summary: "Remove an identity provider",
-  description: "The customer tokens that came through it end at once.",
-  success: { status: 204, description: "The profile is gone" },
+  description: "Ends the customer tokens of its sign-ons at once.",
+  success: { status: 204, description: "The profile is removed" },
 });
 
 export const checkProfile = operation({
   id: "checkProfile",
   ...profiles.action("checks"),
-  summary: "Examine an identity provider now",
-  description: "Asks the identity provider now, and says of each of the nine requirements what was found.",
+  summary: "Check an identity provider now",
+  description:
+    "Reads the provider's documents now, and reports the result for each of the nine requirements.",
   role: "support",
   success: {
     status: 200,
-    description: "What was found, requirement by requirement",
+    description: "The result for each requirement",
     schema: z.strictObject({ data: providerReport, links }),
   },
   problems: ["discovery_tries_exceeded"],
@@ -236,9 +236,9 @@ export const checkBeforeSaving = operation({
 export const approveDrift = operation({
   id: "approveDrift",
   ...profiles.action("approve-drift"),
-  summary: "Accept what an identity provider has changed",
+  summary: "Approve a change of an identity provider's document",
   description:
-    "Uses the document that waits from now on: the one that `digest` names, as `meta.pending_change` showed it, and no other.",
+    "From now on Latchkey uses the new document. `digest` is the one of `meta.pending_change`; if another document waits by now, nothing is approved.",
   body: bodyOf({ digest: z.string().min(1).max(64), ...moveChoice }),
   success: { status: 200, description: "The profile as it is now", ...versioned },
   problems: [
@@ -255,11 +255,11 @@ export const testSignOn = operation({
   ...profiles.action("test-sign-on"),
   summary: "Sign in once as a person, to see every check",
   description:
-    "Gives an address for one browser, once, within ten minutes. The whole sign-on then ends on a page of ours that shows every check with both sides, how long each step took and what requirements R4 and R6 to R9 now say; and in a record with `test: true`. It makes no customer, no identity, no code, no token and no event. Also for a profile that is not enabled yet.",
+    "Returns a URL that works once, in one browser, within ten minutes. The sign-on ends on a page of Latchkey that shows every check with expected and found values, the time of each step, and the result of the requirements R4 and R6 to R9. It leaves a record with `test: true`, and creates no customer, identity, code, token or event. Also for a profile that is not enabled yet.",
   role: "support",
   success: {
     status: 200,
-    description: "Where to go",
+    description: "The URL to open",
     schema: z.strictObject({
       data: z.strictObject({
         type: z.literal("test-sign-on"),

@@ -28,8 +28,8 @@ export function openapiDocument(publicUrl: string) {
       version: "2",
       description:
         "The sign-on and key service behind storefronts. Unknown members of a request are ignored; within /v2 changes " +
-        "only add. What will go away is announced by the fields `Deprecation` and `Sunset` of its answers and in the changelog, " +
-        "at least 180 days before. Limits: body 16 KB, header block 16 KB, URL 8 KB, JSON depth 8. No text holds a NUL or half a surrogate pair.",
+        "only add. A removal is announced by the headers `Deprecation` and `Sunset` and in the changelog, " +
+        "at least 180 days before. Limits: body 16 KB, header block 16 KB, URL 8 KB, JSON depth 8. No text may contain NUL or half a surrogate pair.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: publicUrl }],
@@ -42,7 +42,7 @@ export function openapiDocument(publicUrl: string) {
           in: "header",
           name: "X-Customer-Token",
           description:
-            "From POST /v2/customers/tokens, beside an implicit token. Beside the token of a program or a member it is not read, except by the gateway check",
+            "From POST /v2/customers/tokens, sent with an implicit token. With the token of a program or a member it is ignored, except by the gateway check",
         },
         customerToken: {
           type: "http",
@@ -160,7 +160,7 @@ function successResponse(operation: Operation, components: Components): unknown 
     description,
     headers: {
       ...fieldsOf(operation, status, []),
-      ...(version && { ETag: field("Which version this is; for `If-Match`") }),
+      ...(version && { ETag: field("The version of the resource, for `If-Match`") }),
       ...(fields && headers(fields, components)),
     },
     ...(schema && { content: { [mediaType]: { schema: components.refer(schema, "input") } } }),
@@ -188,7 +188,7 @@ function fieldsOf(
   const isRefusedByToken =
     status === 401 || codes.includes("not_permitted") || codes.includes("role_insufficient");
   return {
-    "X-Request-Id": field("Names this request in our log"),
+    "X-Request-Id": field("Names this request in Latchkey's log"),
     ...(isCounted && {
       // Not for requests refused before their access token is checked.
       RateLimit: field("What is left of the limits (draft-ietf-httpapi-ratelimit-headers)", status < 400),
@@ -197,17 +197,17 @@ function fieldsOf(
     ...((status === 429 || status === 503) && {
       "Retry-After": field("Seconds to wait before the next try"),
     }),
-    ...(isRefusedByToken && { "WWW-Authenticate": field("How to show who is asking", status === 401) }),
+    ...(isRefusedByToken && { "WWW-Authenticate": field("How to authenticate", status === 401) }),
     ...(status === 303 && {
       Location: { ...field("Where the browser goes"), schema: { type: "string", format: "uri" } },
     }),
     ...(status === 303 &&
       /\/(authorize|test)$/.test(operation.path) && {
-        "Set-Cookie": field("Ties the sign-on to the browser, where it has no such cookie yet", false),
+        "Set-Cookie": field("Ties the sign-on to the browser, if it has no such cookie yet", false),
       }),
     ...((status === 303 || status === 200) &&
       operation.path.endsWith("/end-session") && {
-        "Set-Cookie": field("Ties the question to the browser; taken away again after a Yes", false),
+        "Set-Cookie": field("Ties the question to the browser; deleted after a Yes", false),
       }),
   };
 }

@@ -52,9 +52,9 @@ export const problems = {
   filter_too_wide: {
     status: 422,
     means:
-      "Too many rows would have to be looked at one by one to fill this page. Begin a pattern with text (`ada*`, not `*ada*`), add a condition that leaves fewer rows, or leave `sort` out.",
+      "Too many rows would have to be read one by one to fill this page. Begin a pattern with text (`ada*`, not `*ada*`), add a condition that leaves fewer rows, or leave `sort` out.",
     remedy:
-      "No index finds what this filter means in this order. A condition that leaves fewer rows is an e-mail, a reference, or a shorter time; an order that fits is that of the field that is filtered. At most 20,000 rows are looked at, and fewer with patterns of more than 64 characters.",
+      "No index fits this filter and this order. Add a condition on an e-mail or a reference, or a shorter time; or sort by the filtered field. At most 20,000 rows are read, and fewer with patterns of more than 64 characters.",
   },
   statistics_range_unfit: {
     status: 422,
@@ -71,11 +71,11 @@ export const problems = {
   request_timeout: {
     status: 408,
     means: "The headers of the request did not arrive in time.",
-    remedy: "They must be there within 10 seconds. Check the connection.",
+    remedy: "They must arrive within 10 seconds. Check the connection.",
   },
   body_broke_off: {
     status: 400,
-    means: "The body broke off before its end, or was not there within 20 seconds.",
+    means: "The body broke off before its end, or did not arrive within 20 seconds.",
     remedy: "Send it again.",
     oauth: "invalid_request",
   },
@@ -124,7 +124,7 @@ export const problems = {
     status: 401,
     means: "The access token is not valid.",
     remedy:
-      "It has expired, was revoked, was cut short, or its application key is gone. Get a new one at `POST /oauth/access_token`.",
+      "It has expired, was revoked, was cut short, or its application key was deleted. Get a new one at `POST /oauth/access_token`.",
   },
   token_misplaced: {
     status: 400,
@@ -143,7 +143,7 @@ export const problems = {
     status: 403,
     means: "The role of this access token may not do this.",
     remedy:
-      "`meta.needs` names the least role that may. An administrator gives it to the application key or the member; it counts within a second, for tokens of before too.",
+      "`meta.needs` names the lowest sufficient role. An administrator gives it to the application key or the member; it takes effect within a second, for existing tokens too.",
     oauth: "unauthorized_client",
   },
   client_unknown: {
@@ -154,19 +154,19 @@ export const problems = {
   },
   client_id_mistyped: {
     status: 401,
-    means: "The client id is not one of ours: its checksum does not fit.",
+    means: "The client id is not valid: its checksum does not match.",
     remedy: "It was mistyped or cut off. Client ids begin with `lkid_` and have 33 characters.",
     oauth: "invalid_client",
   },
   client_secret_mistyped: {
     status: 401,
-    means: "The client secret is not one of ours: its checksum does not fit.",
+    means: "The client secret is not valid: its checksum does not match.",
     remedy: "It was mistyped or cut off. Client secrets begin with `lksk_` and have 54 characters.",
     oauth: "invalid_client",
   },
   client_credentials_missing: {
     status: 401,
-    means: "This request needs a client id and, but for the implicit grant, a client secret.",
+    means: "This request needs a client id and, except for the implicit grant, a client secret.",
     remedy: "Send `client_id` and `client_secret` as form fields or by HTTP Basic authentication.",
     oauth: "invalid_client",
   },
@@ -197,7 +197,7 @@ export const problems = {
   },
   scope_unknown: {
     status: 400,
-    means: "This service knows no scopes: what a token may do follows from its grant.",
+    means: "Scopes are not supported: the grant decides what a token may do.",
     remedy: "Leave `scope` out.",
     oauth: "invalid_scope",
   },
@@ -207,12 +207,12 @@ export const problems = {
     status: 404,
     means: "There is no customer with this id.",
     remedy:
-      "Check the id; a customer of another store, or with a customer token somebody else, answers the same.",
+      "Check the id. The same answer is given for a customer of another store and, with a customer token, for every other customer.",
   },
   customer_token_not_found: {
     status: 404,
-    means: "The customer has no live token with this id.",
-    remedy: "List the customer's tokens; one that has expired or was revoked is not there any more.",
+    means: "The customer has no valid token with this id.",
+    remedy: "List the customer's tokens; expired and revoked tokens are not in the list.",
   },
   customer_token_invalid: {
     status: 403,
@@ -244,9 +244,9 @@ export const problems = {
   },
   credentials_wrong: {
     status: 400,
-    means: "The e-mail and the password do not belong together.",
+    means: "Wrong e-mail or password.",
     remedy:
-      "Let the shopper try again, or sign in through the store's identity provider: customers who came that way have no password until they set one.",
+      "Let the shopper try again, or sign in through the store's identity provider: customers of a provider have no password until they get one.",
     oauth: "invalid_grant",
   },
   sign_in_attempts_exceeded: {
@@ -263,7 +263,7 @@ export const problems = {
   own_changes_exceeded: {
     status: 429,
     means: "This customer has changed their own data too often in the last hour.",
-    remedy: "60 changes in an hour are taken with a customer's token. Wait for `Retry-After` seconds.",
+    remedy: "A customer token allows 60 changes in an hour. Wait for `Retry-After` seconds.",
   },
   password_queue_full: {
     status: 503,
@@ -272,7 +272,7 @@ export const problems = {
   },
   code_invalid: {
     status: 400,
-    means: "The code is not one that can be redeemed here.",
+    means: "This code cannot be redeemed here.",
     remedy:
       "It was mistyped, cut off, made void by a wrong attempt, or belongs to another store. A customer's code is redeemed for a customer token, a member's for an access token. Start a new sign-on.",
     oauth: "invalid_grant",
@@ -293,7 +293,7 @@ export const problems = {
   redirect_uri_mismatch: {
     status: 400,
     means: "The redirect URI is not the one that the sign-on began with. The code is void now.",
-    remedy: "Send the same redirect URI, to the letter. Start a new sign-on.",
+    remedy: "Send exactly the same redirect URI. Start a new sign-on.",
     oauth: "invalid_grant",
   },
   verifier_mismatch: {
@@ -319,7 +319,7 @@ export const problems = {
   idempotency_key_invalid: {
     status: 400,
     means: "The Idempotency-Key is not 1 to 255 visible ASCII characters.",
-    remedy: "Send a random text, such as a UUID, new for each thing to be done.",
+    remedy: "Send a random text, such as a UUID, new for each action.",
   },
   idempotency_key_reused: {
     status: 422,
@@ -340,7 +340,7 @@ export const problems = {
     status: 400,
     means: "The address to go back to is not registered for this realm.",
     remedy:
-      "Add it to the realm's `redirect_uris`, with `latchkey realm allow` or in the console. It is compared byte for byte.",
+      "Add it to the realm's `redirect_uris`, with `latchkey realm allow` or in the console. It must be exactly the same.",
     oauth: "invalid_request",
   },
   attempt_invalid: {
@@ -355,13 +355,13 @@ export const problems = {
   },
   test_sign_on_direct: {
     status: 422,
-    means: "A profile with the direct flow cannot be tested here: its sign-ons do not come back to us.",
+    means: "A profile with the direct flow cannot be tested here: its sign-ons do not pass through Latchkey.",
     remedy:
-      "Test it from the storefront, or use `flow: brokered`. `POST …/checks` examines the provider without a person.",
+      "Test it from the storefront, or use `flow: brokered`. `POST …/checks` checks the provider without a person.",
   },
   attempt_expired: {
     status: 400,
-    means: "This sign-on took longer than ten minutes.",
+    means: "This sign-on has expired. It can take ten minutes at most.",
     remedy: "Go back to the shop and sign in again.",
   },
   browser_changed: {
@@ -377,19 +377,19 @@ export const problems = {
   logout_hint_invalid: {
     status: 400,
     means:
-      "The ID token in the request to sign out is not one of this realm, or not one of the client that the request names.",
+      "The ID token in the request to sign out is not of this realm, or not of the client that the request names.",
     remedy:
-      "Send as `id_token_hint` an ID token that this realm has given your storefront; one that has expired will do. Without one, the shopper is asked. With `client_id`, send that of the ID token.",
+      "Send as `id_token_hint` an ID token that this realm has given your storefront, expired or not. Without one, the shopper is asked. A `client_id` must be the ID token's client.",
   },
   logout_uri_unregistered: {
     status: 400,
     means: "The address to go to after signing out is not registered for this realm.",
     remedy:
-      "With a good `id_token_hint` the sign-on has ended all the same. Send one of the realm's `redirect_uris` as `post_logout_redirect_uri`, byte for byte, with a `state` of at most 2048 characters.",
+      "With a valid `id_token_hint` the sign-on has ended anyway. Send exactly one of the realm's `redirect_uris` as `post_logout_redirect_uri`, with a `state` of at most 2048 characters.",
   },
   logout_token_invalid: {
     status: 400,
-    means: "The logout token is not one that this identity provider would send us.",
+    means: "The logout token is not a valid one of this identity provider.",
     remedy:
       "It must be signed, recent, for this client, and have the back-channel logout event and no nonce.",
     oauth: "invalid_request",
@@ -398,11 +398,11 @@ export const problems = {
     status: 410,
     means: "Events after this number are no longer kept.",
     remedy:
-      "Begin anew: read what you need from the lists, then follow the log from `meta.oldest_sequence` on, with `after` one below it. Events are kept for 90 days, unless the operator has chosen otherwise.",
+      "Start again: read what you need from the lists, then follow the log from `meta.oldest_sequence` on, with `after` one below it. Events are kept for 90 days, unless the operator has chosen otherwise.",
   },
   streams_exceeded: {
     status: 429,
-    means: "The store has as many streams of events open as it may have.",
+    means: "The store has too many open streams of events.",
     remedy:
       "Close one, or read the log with `GET /v2/events` and `after`. A store may have 20 on each instance.",
   },
@@ -437,11 +437,11 @@ export const problems = {
     status: 422,
     means: "There are no events of this type.",
     remedy:
-      "Name a type such as `customer.created`, or all that begin alike: `customer.*`. docs/events.md has the types.",
+      "Name a type such as `customer.created`, or a pattern such as `customer.*`. docs/events.md has the types.",
   },
   integration_disabled: {
     status: 409,
-    means: "The integration is disabled, so that nothing is sent.",
+    means: "The integration is disabled, so nothing is sent.",
     remedy: "Enable it first. `POST …/test` sends one message to a disabled integration, too.",
   },
   replay_under_way: {
@@ -465,13 +465,13 @@ export const problems = {
   application_key_not_found: {
     status: 404,
     means: "There is no application key with this id.",
-    remedy: "Check the id; a key of another store answers the same.",
+    remedy: "Check the id; for a key of another store the answer is the same.",
   },
   id_mismatch: {
     status: 409,
-    means: "The id in the body is not that of what the request is about.",
+    means: "The id in the body is not the id of the addressed resource.",
     remedy:
-      "Leave `id` out of the body, or send the one in the path; the settings and the store itself have the store's id. Perhaps the body was meant for another request, or the access token is another store's.",
+      "Leave `id` out of the body, or send the one in the path; the settings and the store itself have the store's id. Perhaps the body belongs to another request, or the access token to another store.",
   },
   too_many_live_secrets: {
     status: 409,
@@ -483,30 +483,30 @@ export const problems = {
     status: 409,
     means: "The reservations of all keys together would exceed the store's rate limit.",
     remedy:
-      "`meta` says how much is left: reserve at most that, lower another key's reservation, or raise the store's limit.",
+      "`meta` has the unreserved rest: reserve at most that, lower another key's reservation, or raise the store's limit.",
   },
   store_not_found: {
     status: 404,
     means: "There is no store with this id.",
     remedy:
-      "Check the id; another store answers the same. `GET /v2/store` shows the access token's store and needs no id.",
+      "Check the id; for another store the answer is the same. `GET /v2/store` shows the access token's store and needs no id.",
   },
   store_limit_below_reservations: {
     status: 409,
     means: "The store's rate limit cannot be lower than what its keys have reserved together.",
-    remedy: "`meta` says how much is reserved: lower reservations first.",
+    remedy: "`meta` has the reserved sum: lower reservations first.",
   },
   store_limit_above_ceiling: {
     status: 422,
     means: "The store's rate limit would be higher than the operator of the service allows.",
     remedy:
-      "`meta` says how high it may be. The operator can raise that: `latchkey store update --max-rate-limit`.",
+      "`meta` has the highest allowed limit. The operator can raise that: `latchkey store update --max-rate-limit`.",
   },
   rate_limit_exceeded: {
     status: 429,
     means: "The rate limit is used up.",
     remedy:
-      "Wait for `Retry-After` seconds. `meta` says which bucket refused, what is reserved, used and free. A reservation for this key keeps others from crowding it out.",
+      "Wait for `Retry-After` seconds. `meta` has the bucket that refused, and the reserved, used and free amounts. A reservation for this key keeps others from crowding it out.",
     oauth: "temporarily_unavailable",
   },
 
@@ -514,7 +514,7 @@ export const problems = {
   realm_not_found: {
     status: 404,
     means: "There is no authentication realm with this id.",
-    remedy: "Check the id; a realm of another store answers the same.",
+    remedy: "Check the id; for a realm of another store the answer is the same.",
   },
   realm_in_use: {
     status: 409,
@@ -528,25 +528,25 @@ export const problems = {
   },
   realm_unknown: {
     status: 422,
-    means: "The realm that the body names is not one of this store's.",
+    means: "The body names a realm that this store does not have.",
     remedy: "Use the id of one of the store's authentication realms.",
   },
   redirect_uri_invalid: {
     status: 422,
     means: "A redirect URI breaks the rules.",
     remedy:
-      "Redirect URIs are absolute, https (or http on localhost or 127.0.0.1), in ASCII, without fragment, user information, spaces or backslashes. They are compared byte for byte.",
+      "Redirect URIs are absolute, https (or http on localhost or 127.0.0.1), in ASCII, without fragment, user information, spaces or backslashes. Each is compared exactly.",
   },
   shown_url_invalid: {
     status: 422,
-    means: "An address that our pages are to show breaks the rules.",
+    means: "`home_url` or `logo_url` is not an accepted address.",
     remedy:
-      "`home_url` and `logo_url` are absolute and https, in ASCII, without fragment, user information, spaces or backslashes. http on localhost or 127.0.0.1 is accepted where the service itself is on such an address.",
+      "`home_url` and `logo_url` are absolute and https, in ASCII, without fragment, user information, spaces or backslashes. http on localhost or 127.0.0.1 is accepted if the service itself is on such an address.",
   },
   profile_not_found: {
     status: 404,
     means: "There is no OIDC profile with this id in this realm.",
-    remedy: "Check both ids; a profile of another store answers the same.",
+    remedy: "Check both ids; for a profile of another store the answer is the same.",
   },
   setup_link_not_found: {
     status: 404,
@@ -575,18 +575,18 @@ export const problems = {
     status: 422,
     means: "A profile with the direct flow needs an identity provider that lists PKCE with S256.",
     remedy:
-      "Turn PKCE on at the identity provider, or use `flow: brokered`: without PKCE a stolen code could be redeemed by anybody.",
+      "Turn PKCE on at the identity provider, or use `flow: brokered`: without PKCE anyone could redeem a stolen code.",
   },
   client_secret_required: {
     status: 422,
     means:
-      "A changed discovery URL or client id needs the client secret in the same request; so does a profile that is to be enabled and has none yet.",
+      "A changed discovery URL or client id needs the client secret in the same request; so does enabling a profile that has none yet.",
     remedy: "Send `client_secret` too: a secret is never sent to a place that it was not entered for.",
   },
   confirmation_wrong: {
     status: 422,
     means: "`confirm` is not the name of the profile.",
-    remedy: "Send the profile's name, to the letter, if its people shall be carried over to the new issuer.",
+    remedy: "To keep the identities under the new issuer, send exactly the profile's name.",
   },
   idp_requirement_not_met: {
     status: 422,
@@ -595,7 +595,7 @@ export const problems = {
   },
   idp_unreachable: {
     status: 422,
-    means: "The identity provider could not be asked.",
+    means: "The identity provider could not be reached.",
     remedy:
       "`meta.reason` says why. Save the profile with `enabled: false` to finish later; an address inside your own network must be allowed by the operator (LATCHKEY_EGRESS_ALLOW).",
   },
@@ -608,9 +608,9 @@ export const problems = {
   identities_left_behind: {
     status: 409,
     means:
-      "The issuer would be another, and nobody has said what becomes of the people who signed on before.",
+      "This change gives the profile another issuer, and the request does not say what happens to the existing identities.",
     remedy:
-      "`meta.identities` says how many they are. Repeat the request with `adopt_identities_of`: this profile's own id carries them over, if the provider still calls each by the same subject, and `confirm` must be the profile's name; `null` leaves them behind: customers come back as new ones, and members must be removed and invited again.",
+      "`meta.identities` is their number. Repeat the request with `adopt_identities_of`. This profile's own id keeps them, if the provider still has the same subject for each person; then `confirm` must be the profile's name. `null` drops them: each person's next sign-on creates a new customer, and members must be removed and invited again.",
   },
   profile_changed: {
     status: 409,
@@ -620,27 +620,27 @@ export const problems = {
   },
   discovery_tries_exceeded: {
     status: 429,
-    means: "The store has made us ask too many identity providers within a short time.",
+    means: "The store has caused too many requests to identity providers in a short time.",
     remedy:
       "Wait for `Retry-After` seconds. Saving a provider's address, switching a profile on and checking one each count as a try; `meta` has the limits.",
   },
   drift_changed: {
     status: 409,
-    means: "What waits for approval is not what `digest` names.",
+    means: "`digest` does not match the change that waits for approval.",
     remedy:
-      "Read the profile again, look at `meta.pending_change`, and approve its `digest`; `meta.digest` is the one that waits now.",
+      "Read the profile again, look at `meta.pending_change`, and approve its `digest`; `meta.digest` is that of the change that waits now.",
   },
   no_pending_change: {
     status: 409,
-    means: "There is no change of this identity provider that waits for approval.",
-    remedy: "Read the profile again: `meta.pending_change` shows what waits.",
+    means: "No change of this identity provider waits for approval.",
+    remedy: "Read the profile again: `meta.pending_change` shows a waiting change.",
   },
 
   // Members
   member_not_found: {
     status: 404,
     means: "There is no member with this id.",
-    remedy: "List the members; ids of other stores answer the same.",
+    remedy: "List the members; for a member of another store the answer is the same.",
   },
   member_exists: {
     status: 409,
@@ -649,9 +649,9 @@ export const problems = {
   },
   last_administrator: {
     status: 409,
-    means: "Nobody else could sign in as administrator, so a member may not take this one away.",
+    means: "This is the last administrator who can sign in, so a member cannot remove or demote them.",
     remedy:
-      "Invite another administrator first, or use an application key with the role `administrator`, which may.",
+      "Invite another administrator first, or use an application key with the role `administrator`, which can do it.",
   },
   members_client_unknown: {
     status: 400,
@@ -672,8 +672,8 @@ export const problems = {
   },
   realm_purpose_fixed: {
     status: 409,
-    means: "A realm keeps the purpose that it was made with.",
-    remedy: "Make another realm with that purpose.",
+    means: "The purpose of a realm cannot be changed.",
+    remedy: "Create another realm with that purpose.",
   },
   members_profile_direct: {
     status: 422,

@@ -22,12 +22,12 @@ const findings = {
       key: z.string(),
       name: z.string(),
       guide: z.string().describe("Its recipe, in this project's documentation"),
-      console: z.record(z.string(), z.string()).describe("Where in its console each thing is set"),
+      console: z.record(z.string(), z.string()).describe("Where each setting is in its console"),
     })
     .nullable()
-    .describe("Which provider it is, if its document gives it away"),
-  answer_ms: z.int().nullable().describe("How long the discovery document took"),
-  clock_offset_seconds: z.int().nullable().describe("The identity provider's clock minus ours"),
+    .describe("The product, if the document shows it"),
+  answer_ms: z.int().nullable().describe("The time to read the discovery document"),
+  clock_offset_seconds: z.int().nullable().describe("The identity provider's clock minus Latchkey's"),
 };
 
 const found = { pending_change: pendingChange.nullable(), issuer_found: issuerFound.nullable() };

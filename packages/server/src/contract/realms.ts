@@ -8,11 +8,11 @@ import { id, links, name, textOrNull, timestamp } from "./shapes.ts";
 
 const settings = z
   .strictObject({
-    id: id.describe("The store's"),
+    id: id.describe("The store's id"),
     type: z.literal("customer-authentication-settings"),
     client_id: z.string(),
     realm_id: id,
-    meta: z.strictObject({ client_id: z.string().describe("The same, where older clients look") }),
+    meta: z.strictObject({ client_id: z.string().describe("The same client id, for older clients") }),
     relationships: z.strictObject({
       "authentication-realm": z.strictObject({
         data: z.strictObject({ id, type: z.literal("authentication-realm"), links }),
@@ -42,7 +42,7 @@ export const getAuthenticationSettings = operation({
   ...settingsPaths,
   summary: "Get the customer authentication settings",
   description:
-    "What a storefront needs to begin a sign-on. With an implicit token it may be up to a second behind a change.",
+    "What a storefront needs to begin a sign-on. With an implicit token it can be up to a second old.",
   success: {
     status: 200,
     description: "The settings, with the client id and realm id that sign-on needs",
@@ -55,7 +55,7 @@ export const getAuthenticationSettingsById = operation({
   ...reading(SETTINGS),
   path: "/v2/settings/customer-authentication/{id}",
   summary: "Get the customer authentication settings by their id",
-  description: "The same as without the id, for clients that ask so. A store has one of them.",
+  description: "The same as without the id, for clients that send one. A store has only one.",
   ids: { id: "settings_not_found" },
   success: { status: 200, description: "The settings", schema: settingsAnswer },
 });
@@ -64,7 +64,7 @@ export const getAuthenticationSettingsById = operation({
 const settingsFor = (type: "settings" | "account_authentication_settings") =>
   z.strictObject({
     data: z.strictObject({
-      id: id.describe("The store's"),
+      id: id.describe("The store's id"),
       type: z.literal(type),
       meta: z.strictObject({ client_id: z.string() }),
       relationships: z.strictObject({
@@ -80,7 +80,7 @@ export const getStoreSettings = operation({
   id: "getStoreSettings",
   ...reading(SETTINGS),
   path: "/v2/settings",
-  summary: "Get where customers sign in, as the family's command-line client asks",
+  summary: "Get where customers sign in, for the command-line client of this API family",
   description: "The realm and client id of the customer authentication settings, in another shape.",
   success: { status: 200, description: "The settings", schema: settingsFor("settings") },
 });
@@ -89,10 +89,10 @@ export const getAccountAuthenticationSettings = operation({
   id: "getAccountAuthenticationSettings",
   ...reading(SETTINGS),
   path: "/v2/settings/account-authentication",
-  summary: "Get where accounts sign in: a realm without identity providers, because Latchkey has no accounts",
+  summary: "Get the realm of accounts: it has no identity providers, because Latchkey has no accounts",
   description:
     "Clients of this API family that sign in customers and accounts read both settings, and list the identity providers of both realms. " +
-    "This realm has none, so they offer no sign-on for accounts. It is in no list and takes no change. Customers sign in to the realm of " +
+    "This realm has none, so they offer no sign-on for accounts. It is in no list and cannot be changed. Customers sign in to the realm of " +
     "the customer authentication settings.",
   success: {
     status: 200,
@@ -107,7 +107,7 @@ export const updateAuthenticationSettings = operation({
   method: "PUT",
   ...settingsPaths,
   summary: "Change the client id or the realm that customers sign in with",
-  description: "Members that are absent stay as they are.",
+  description: "Absent members stay unchanged.",
   ofStore: true,
   body: bodyOf({
     type: z.literal("customer-authentication-settings"),
@@ -126,23 +126,24 @@ const idTokenAlgorithm = z.enum(["RS256", "ES256"]);
 const profileUpdates = z
   .enum(["always", "first"])
   .describe(
-    "Whether name and e-mail of a customer follow the identity provider at each sign-on, or are taken over at the first alone. An e-mail follows only where the linking rules would let it in",
+    "Whether a customer's name and e-mail follow the identity provider at each sign-on, or are copied at the first sign-on only. The linking rules also apply to a changed e-mail",
   );
 const purpose = z
   .enum(["customers", "members"])
   .describe("Who signs in there: the shop's customers, or the people of the store, at the console");
 
-const HOME = "The shop's own page: where our pages lead back to. https; null: nowhere";
-const LOGO = "The shop's logo, which our pages load from there. https; null: the name alone";
+const HOME =
+  "The shop's own page: the target of \"Back to the shop\" on Latchkey's pages. https; null: no such link";
+const LOGO = "The shop's logo: Latchkey's pages load it from this address. https; null: the name alone";
 const ACCENT =
-  "The shop's colour, `#rrggbb`, for what can be clicked on our pages. Where it would be hard to read on their ground it is made darker or lighter; null: ours";
+  "The shop's colour, `#rrggbb`, for links and buttons on Latchkey's pages. Latchkey makes it darker or lighter if its contrast is too low; null: Latchkey's colour";
 
 const realmMembers = {
   id,
   type: z.literal("authentication-realm"),
   name: z
     .string()
-    .describe("Our pages show it as the shop's name, unless it is `Customers`, as in a new store"),
+    .describe("Latchkey's pages show it as the shop's name, unless it is `Customers`, as in a new store"),
   purpose,
   redirect_uris: z.array(z.string().meta({ format: "uri" })),
   duplicate_email_policy: duplicateEmailPolicy,
@@ -202,7 +203,7 @@ export const listRealms = operation({
   id: "listRealms",
   ...realms.list,
   summary: "List the store's authentication realms",
-  description: "A store begins with one, which its customers sign in to.",
+  description: "A new store has one, which its customers sign in to.",
   success: { status: 200, description: "One page of realms, oldest first", schema: listOf(realmMembers) },
 });
 
@@ -211,9 +212,9 @@ export const createRealm = operation({
   ...realms.create,
   summary: "Create an authentication realm",
   description:
-    "A way in of its own: identity providers, redirect URIs, what to do when two people have one e-mail. `purpose` is `customers` unless it " +
-    "says otherwise, and stays. A store has at most one realm for `members`: public tokens do not see it, its redirect URIs are the " +
-    "console's unless others are given, and its client id is `members`.",
+    "A separate way in: its own identity providers, redirect URIs, and rule for two people with one e-mail. `purpose` is `customers` by " +
+    "default and cannot be changed. A store has at most one realm for `members`: public tokens do not see it, its redirect URIs are the " +
+    "console's by default, and its client id is `members`.",
   body: bodyOf({
     type: z.literal("authentication-realm"),
     name: name.meta({ examples: ["Wholesale"] }),
@@ -236,7 +237,7 @@ export const updateRealm = operation({
   ...realms.update,
   summary: "Change an authentication realm",
   description:
-    "Members that are absent stay as they are; `null` takes away `home_url`, `logo_url` and `accent_color`. `redirect_uris` is replaced as a whole: send the `ETag` of what you read as `If-Match`, and nobody's address is lost.",
+    "Absent members stay unchanged; `null` removes `home_url`, `logo_url` and `accent_color`. `redirect_uris` is replaced as a whole: send the `ETag` of what you read as `If-Match`, so that you do not overwrite another person's change.",
   body: {
     schema: z.object({
       data: z.object({ type: z.literal("authentication-realm"), name: name.optional(), ...writableRealm }),
@@ -251,7 +252,7 @@ export const deleteRealm = operation({
   id: "deleteRealm",
   ...realms.delete,
   summary: "Delete an authentication realm",
-  description: "Not one that the settings name, nor one that has identity providers.",
-  success: { status: 204, description: "The realm is gone" },
+  description: "Refused for the realm that the settings name, and for a realm with identity providers.",
+  success: { status: 204, description: "The realm is deleted" },
   problems: ["realm_in_use", "realm_has_profiles"],
 });

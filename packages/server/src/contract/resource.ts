@@ -57,9 +57,11 @@ export const erasureOf = <const T extends string>(type: T) =>
     data: z.strictObject({
       type: z.literal(type),
       id,
-      events: z.int().describe("How many events were erased by this request"),
+      events: z.int().describe("How many events this request has erased"),
       complete: z
         .boolean()
-        .describe("False: there are more, and the service goes on with them by itself, a round a second"),
+        .describe(
+          "False: more events are left. The service erases them in the background, one batch per second",
+        ),
     }),
   });

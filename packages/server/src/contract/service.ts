@@ -8,31 +8,33 @@ export const live = operation({
   id: "live",
   ...forMonitors,
   path: "/health/live",
-  summary: "The process lives",
-  description: "For whoever restarts processes that hang. It asks nothing of the database.",
-  success: { status: 200, description: "It does", schema: z.strictObject({ status: z.literal("live") }) },
+  summary: "Check that the process is alive",
+  description: "For a supervisor that restarts hanging processes. Does not query the database.",
+  success: {
+    status: 200,
+    description: "The process answers",
+    schema: z.strictObject({ status: z.literal("live") }),
+  },
 });
 
 export const ready = operation({
   id: "ready",
   ...forMonitors,
   path: "/health/ready",
-  summary: "The instance can serve",
-  description: "For balancers: 503, with the reason, while this instance should be sent no requests.",
+  summary: "Check that the instance can serve requests",
+  description: "For balancers: 503, with the reason, while this instance should get no requests.",
   success: {
     status: 200,
-    description: "It can",
+    description: "The instance can serve requests",
     schema: z.strictObject({
       status: z.literal("ready"),
       identity_providers: z
         .strictObject({ down: z.int(), degraded: z.int() })
-        .describe("How many are not well, as this instance sees them; never a reason not to be ready"),
+        .describe("How many are down or degraded, as this instance sees them; the instance is ready even so"),
       degraded: z
         .array(z.string())
         .optional()
-        .describe(
-          "What does not hold in full just now, in words for an operator; absent when everything does",
-        ),
+        .describe("What works only in part now, in words for an operator; absent if everything works"),
     }),
   },
   problems: ["not_ready"],
@@ -43,7 +45,7 @@ export const metrics = operation({
   ...forMonitors,
   path: "/metrics",
   summary: "Figures for Prometheus",
-  description: "docs/watch.md says what each figure means.",
+  description: "docs/watch.md explains each figure.",
   success: { status: 200, description: "Prometheus text", schema: z.string(), mediaType: "text/plain" },
 });
 
@@ -53,7 +55,7 @@ export const openapi = operation({
   method: "GET",
   path: "/openapi.json",
   summary: "This document",
-  description: "What this service takes and answers, as `/docs` shows it.",
+  description: "All operations of this service, as `/docs` shows them.",
   access: "public",
   success: { status: 200, description: "OpenAPI 3.1", schema: z.looseObject({ openapi: z.string() }) },
 });

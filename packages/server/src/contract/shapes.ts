@@ -79,10 +79,10 @@ export const wholeNumber = (min: number, max: number) =>
 export const pageQuery = z.object({
   "page[limit]": wholeNumber(1, limits.pageSize)
     .default(25)
-    .meta({ description: "How many, 1 to 100; 25 if absent" }),
+    .meta({ description: "Rows of a page, 1 to 100; default: 25" }),
   "page[offset]": wholeNumber(0, limits.pageOffset)
     .default(0)
-    .meta({ description: "How many to pass over, 0 to 10000. `links.next` leads further" }),
+    .meta({ description: "Rows to skip, 0 to 10000. `links.next` leads further" }),
   "page[after]": z
     .string()
     .regex(/^[A-Za-z0-9_-]{1,4096}$/, { error: "expected a cursor from `links.next`" })
@@ -90,24 +90,24 @@ export const pageQuery = z.object({
     .meta({
       type: "string",
       description:
-        "A cursor from `links.next`, which goes before an offset: good for the same list, filter and sort. Rows that come or go meanwhile move no others from page to page",
+        "A cursor from `links.next`, for the same list, filter and sort; overrides an offset. New and deleted rows do not move other rows from page to page",
     }),
 });
 
 export const pageMeta = {
   page: z.strictObject({
     limit: z.int(),
-    offset: z.int().describe("How many come before this page; after a cursor, how many were passed"),
+    offset: z.int().describe("Rows before this page; after a cursor, the rows of the pages before"),
     current: z.int().describe("This page's number, from 1"),
-    total: z.int().describe("How many pages there are, as far as was counted"),
+    total: z.int().describe("Number of pages, as far as was counted"),
   }),
   results: z.strictObject({
-    total: z.int().describe("Exact, unless `total_is_at_least` is there"),
+    total: z.int().describe("Exact, unless `total_is_at_least` is present"),
     total_is_at_least: z
       .literal(true)
       .optional()
       .describe(
-        "There may be more than `total`: nothing is counted beyond 10,000, nor beyond that many rows that must be looked at one by one. It may be a minute old",
+        "There can be more than `total`: counting stops after 10,000 rows, or after reading as many rows without an index. It can be a minute old",
       ),
   }),
 };
@@ -116,7 +116,7 @@ export const pageLinks = z.strictObject({
   current: url,
   first: url,
   last: url.describe("The last page that an offset reaches, as far as was counted"),
-  next: url.nullable().describe("Follow it to the end of a list of any length"),
+  next: url.nullable().describe("The next page, in a list of any length"),
   prev: url
     .nullable()
     .describe(

@@ -1,6 +1,6 @@
 /**
- * Why a sign-on failed, in one table: stable codes that programs may look at, what support reads, and what the
- * storefront is told (`error`: RFC 6749 4.1.2.1 and OpenID Connect Core 3.1.2.6). A dot names the thing that the
+ * Why a sign-on failed, in one table: stable codes that programs may look at, what support reads, and the `error`
+ * that the storefront gets (RFC 6749 4.1.2.1, OpenID Connect Core 3.1.2.6). A dot names the thing that the
  * identity provider sent and the part of it that was wrong.
  */
 type ReasonEntry = { error: SignOnError; means: string; remedy: string };
@@ -51,7 +51,7 @@ export const signOnReasons = {
   },
   scope_incomplete: {
     error: "invalid_scope",
-    means: "The scope lacks openid, or email from a client that owes it.",
+    means: "The scope lacks openid, or email, which this client must send.",
     remedy:
       "Send `scope=openid email`. An application key with `openid_client` `standard` may leave out `email`.",
   },
@@ -74,8 +74,8 @@ export const signOnReasons = {
   hint_unmatched: {
     error: "login_required",
     means:
-      "The client's id_token_hint is no ID token of this realm, or names another customer than the one who signed on.",
-    remedy: "Send no `id_token_hint` where anybody may sign on.",
+      "The client's id_token_hint is not an ID token of this realm, or names another customer than the one who signed on.",
+    remedy: "Send no `id_token_hint` if any customer may sign on.",
   },
   request_not_supported: {
     error: "request_not_supported",
@@ -99,7 +99,7 @@ export const signOnReasons = {
   },
   profile_direct: {
     error: "invalid_request",
-    means: "This identity provider is used directly, not through us.",
+    means: "This identity provider is used directly, not through Latchkey.",
     remedy: "Send the shopper to the profile's `authorization-endpoint` link.",
   },
   profile_unchosen: {
@@ -139,12 +139,12 @@ export const signOnReasons = {
   },
   "response.iss_mismatch": {
     error: "server_error",
-    means: "The redirect names another issuer than the one that was asked.",
+    means: "The redirect names another issuer than the one of this sign-on.",
     remedy: FORGED,
   },
   "response.iss_missing": {
     error: "server_error",
-    means: "The identity provider says that it names its issuer in the redirect, and did not.",
+    means: "The identity provider's document promises the issuer in the redirect, and the redirect has none.",
     remedy:
       "Let it send `iss` in every redirect to this client, beside errors too (RFC 9207), or no longer list `authorization_response_iss_parameter_supported`.",
   },
@@ -160,7 +160,7 @@ export const signOnReasons = {
   },
   idp_error: {
     error: "server_error",
-    means: "The identity provider ended the sign-on itself; `error` and `idp_answer` are what it said.",
+    means: "The identity provider refused the sign-on; `error` and `idp_answer` have its answer.",
     remedy:
       "access_denied, consent_required: the person or the provider refused. login_required, interaction_required, account_selection_required: with `prompt=none` the provider may not ask the person, and had to; sign in without it. For any other, look into the provider's own log.",
   },
@@ -182,8 +182,8 @@ export const signOnReasons = {
   },
   "idp_error.redirect_uri": {
     error: "server_error",
-    means: "The identity provider does not know our callback URL for this client.",
-    remedy: "Register the profile's `callback-endpoint` link there, to the letter.",
+    means: "The identity provider does not know Latchkey's callback URL for this client.",
+    remedy: "Register exactly the profile's `callback-endpoint` link there.",
   },
   "idp_error.acr_required": {
     error: "server_error",
@@ -200,26 +200,24 @@ export const signOnReasons = {
   },
   "token.redirect_uri": {
     error: "server_error",
-    means: "The identity provider says that our callback URL is not the one that it knows.",
-    remedy:
-      "Register the profile's `callback-endpoint` link there, to the letter, and nothing that only resembles it.",
+    means: "The identity provider answered that Latchkey's callback URL is not the registered one.",
+    remedy: "Register exactly the profile's `callback-endpoint` link there, and no similar URL.",
   },
   "token.client_refused": {
     error: "server_error",
-    means: "The identity provider does not accept our client id and secret.",
+    means: "The identity provider does not accept the profile's client id and secret.",
     remedy:
       "Enter the current client secret in the profile; with `client_secret_next` that needs no outage. If it is right, allow `client_secret_basic` for this client.",
   },
   "token.method_refused": {
     error: "server_error",
     means:
-      "The identity provider wants this client to show itself in another way than client_secret_basic (requirement R2).",
+      "The identity provider requires another authentication method than client_secret_basic for this client (requirement R2).",
     remedy: "Set the client's authentication at the token endpoint to client secret, by HTTP Basic.",
   },
   "token.encryption_refused": {
     error: "server_error",
-    means:
-      "The identity provider is set to encrypt for this client, and has no key to do it with (requirement R6).",
+    means: "The identity provider is set to encrypt for this client, and has no key for it (requirement R6).",
     remedy: "Turn off encryption of ID tokens and UserInfo for this client.",
   },
   "token.flow_off": {
@@ -274,7 +272,7 @@ export const signOnReasons = {
   },
   "id_token.key": {
     error: "server_error",
-    means: "The key that the ID token names is not in the provider's key set, or cannot be told from others.",
+    means: "The key that the ID token names is not in the provider's key set, or several of its keys match.",
     remedy:
       "Publish the key at `jwks_uri`, with a `kid`, before signing with it. If it is published, try again in ten seconds: for a key that it does not know Latchkey reads the key set at most that often.",
   },
@@ -286,17 +284,17 @@ export const signOnReasons = {
   },
   "id_token.signature": {
     error: "server_error",
-    means: "The ID token's signature does not fit.",
+    means: "The ID token's signature is not valid.",
     remedy: FORGED,
   },
   "id_token.iss": {
     error: "server_error",
-    means: "The ID token was issued by somebody else.",
-    remedy: "The issuer in the token must be the one of the discovery document, to the letter.",
+    means: "The ID token names an unexpected issuer.",
+    remedy: "The issuer in the token must be exactly the one of the discovery document.",
   },
   "id_token.aud": {
     error: "server_error",
-    means: "The ID token is not for our client id alone (requirement R7).",
+    means: "The ID token is not for the profile's client id alone (requirement R7).",
     remedy: "Let the provider put only this client's id into `aud`.",
   },
   "id_token.azp": {
@@ -327,7 +325,7 @@ export const signOnReasons = {
   },
   "id_token.sub": {
     error: "server_error",
-    means: "The ID token names no subject, or not as 1 to 255 ASCII characters.",
+    means: "The ID token has no subject, or one that is not 1 to 255 ASCII characters.",
     remedy: AT_IDP,
   },
   "id_token.auth_time_missing": {
@@ -338,7 +336,7 @@ export const signOnReasons = {
   },
   "id_token.auth_time": {
     error: "login_required",
-    means: "The shopper showed who they are longer ago than the storefront allows (`max_age`).",
+    means: "The shopper's last sign-in at the provider is older than the storefront allows (`max_age`).",
     remedy: "Send `prompt=login`, so that the identity provider asks again, or allow a larger `max_age`.",
   },
   "id_token.at_hash": {
@@ -372,7 +370,7 @@ export const signOnReasons = {
   },
   "userinfo.signature": {
     error: "server_error",
-    means: "The UserInfo answer is signed, and its signature, issuer or audience does not fit.",
+    means: "The UserInfo answer is signed, and its signature, issuer or audience is wrong.",
     remedy:
       "It must be signed like an ID token: with RS256, PS256, ES256 or EdDSA, by a key of `jwks_uri`, with the provider's issuer and this client's id where it names them.",
   },
@@ -402,12 +400,12 @@ export const signOnReasons = {
   email_taken: {
     error: "access_denied",
     means:
-      "The e-mail is the proven one of an existing customer, and the realm's `duplicate_email_policy` is `disallowed`.",
+      "The e-mail is the verified address of an existing customer, and the realm's `duplicate_email_policy` is `disallowed`.",
     remedy: "Let the shopper sign in as before, or change the policy.",
   },
   several_matches: {
     error: "access_denied",
-    means: "Several customers have this e-mail, so it cannot be told which one it is.",
+    means: "Several customers have this e-mail, so Latchkey cannot choose one.",
     remedy: "Merge or correct those customers.",
   },
   provisioning_off: {
@@ -446,11 +444,11 @@ export const signOnReasons = {
   redirect_uri_mismatch: {
     error: "access_denied",
     means: "The code was redeemed with another redirect URI than the sign-on began with. The code is void.",
-    remedy: "Send the same redirect URI, to the letter.",
+    remedy: "Send exactly the same redirect URI.",
   },
   verifier_mismatch: {
     error: "access_denied",
-    means: "The code was redeemed with a verifier that does not fit the challenge. The code is void.",
+    means: "The code was redeemed with a verifier that does not match the challenge. The code is void.",
     remedy: "Keep one verifier for each `state`: several tabs must not share one.",
   },
   client_mismatch: {
@@ -466,16 +464,16 @@ export const signOnReasons = {
   person_erased: {
     error: "access_denied",
     means: "The customer was erased while this sign-on was under way. The code is void.",
-    remedy: "Nothing. Who signs in again is a new customer.",
+    remedy: "Nothing. A new sign-on creates a new customer.",
   },
   code_replayed: {
     error: "access_denied",
     means:
       "The code was used a second time in a way that no retry explains; the token it had given was revoked.",
-    remedy: "Redeem a code once. If nobody did it twice, it was stolen.",
+    remedy: "Redeem a code once. If your code redeems it only once, the code was stolen.",
   },
 
-  // Logout tokens: no sign-on fails, and a record is left all the same
+  // Logout tokens: no sign-on fails, but each leaves a record
   "logout_token.malformed": {
     error: "invalid_request",
     means: "The logout token is not a signed JSON web token in its compact form.",
@@ -498,7 +496,7 @@ export const signOnReasons = {
     means:
       "The logout token is signed with another algorithm than this provider's ID tokens, or with one that is not accepted for it.",
     remedy:
-      "Sign logout tokens as ID tokens are signed (Back-Channel Logout 2.6): with RS256, PS256, ES256 or EdDSA, and list it in the discovery document. After a change of the algorithm one sign-on makes the new one known; a test sign-on will do.",
+      "Sign logout tokens as ID tokens are signed (Back-Channel Logout 2.6): with RS256, PS256, ES256 or EdDSA, and list it in the discovery document. After a change of the algorithm one sign-on makes the new one known; a test sign-on is enough.",
   },
   "logout_token.key": {
     error: "invalid_request",
@@ -511,21 +509,21 @@ export const signOnReasons = {
     means:
       "The provider's key set could not be read, and the key that the logout token names was not known before.",
     remedy:
-      "Run the profile's checks. The provider was told to send the token again, and some do not: the session may live on.",
+      "Run the profile's checks. The provider got an answer that asks for a repeat. Some providers do not repeat: the session may stay valid.",
   },
   "logout_token.signature": {
     error: "invalid_request",
-    means: "The logout token's signature does not fit.",
-    remedy: "Anybody can send such a token, and it changes nothing.",
+    means: "The logout token's signature is not valid.",
+    remedy: "Anyone can send such a token, and it changes nothing.",
   },
   "logout_token.iss": {
     error: "invalid_request",
-    means: "The logout token was issued by somebody else.",
-    remedy: "The issuer in the token must be the one of the discovery document, to the letter.",
+    means: "The logout token names an unexpected issuer.",
+    remedy: "The issuer in the token must be exactly the one of the discovery document.",
   },
   "logout_token.aud": {
     error: "invalid_request",
-    means: "The logout token is not for our client id alone.",
+    means: "The logout token is not for the profile's client id alone.",
     remedy: "Register the `backchannel-logout-endpoint` link for this client and for no other.",
   },
   "logout_token.azp": {
@@ -547,7 +545,7 @@ export const signOnReasons = {
   },
   "logout_token.nbf": {
     error: "invalid_request",
-    means: "The logout token is not good yet.",
+    means: "The logout token is not valid yet (`nbf`).",
     remedy: "Compare the clocks: the profile's checks say how far apart they are.",
   },
   "logout_token.events": {
@@ -562,12 +560,12 @@ export const signOnReasons = {
   },
   "logout_token.sub": {
     error: "invalid_request",
-    means: "The logout token names neither a subject nor a session, or a subject that is none.",
+    means: "The logout token names neither a subject nor a session, or has an invalid subject.",
     remedy: AT_IDP,
   },
   "logout_token.sid": {
     error: "invalid_request",
-    means: "The logout token names a session in a form that we do not take.",
+    means: "The logout token names a session in a form that Latchkey does not accept.",
     remedy: AT_IDP,
   },
   "logout_token.jti": {
@@ -576,10 +574,10 @@ export const signOnReasons = {
     remedy: AT_IDP,
   },
 
-  // Ourselves
+  // Latchkey itself
   storage_unavailable: {
     error: "temporarily_unavailable",
-    means: "Our database could not be reached.",
+    means: "Latchkey's database could not be reached.",
     remedy: "Try again in a moment.",
   },
   internal_error: {
@@ -593,13 +591,13 @@ export type SignOnReason = keyof typeof signOnReasons;
 
 export const signOnReasonEntry = (reason: SignOnReason): ReasonEntry => signOnReasons[reason];
 
-/** What else to do where a sign-on was refused and this check did not pass. */
+/** A further remedy, if a sign-on was refused and this check did not pass. */
 const furtherRemedies: Record<string, string> = {
   "token.encoded_credentials":
     "The client id or the secret has characters that are sent percent-encoded (RFC 6749 2.3.1), such as `~`, `+`, `/`, `=`, `%` or `:`, and some providers decode them wrongly or not at all: a secret of letters, digits, `-`, `.` and `_` is read by all.",
 };
 
-/** What to do about a refusal, with what its checks add. */
+/** The remedy of a refusal, with the further remedies of its checks. */
 export const remedyOf = (reason: SignOnReason, checks: readonly SignOnCheck[]): string =>
   [
     signOnReasonEntry(reason).remedy,
@@ -609,7 +607,7 @@ export const remedyOf = (reason: SignOnReason, checks: readonly SignOnCheck[]): 
     }),
   ].join(" ");
 
-/** An identity provider's own codes that storefronts know, and are told as they are (OpenID Connect Core 3.1.2.6). */
+/** An identity provider's error codes that storefronts know and get unchanged (OpenID Connect Core 3.1.2.6). */
 const passedOnErrors = [
   "access_denied",
   "login_required",
@@ -626,7 +624,7 @@ const passedOnErrors = [
 
 export const isPassedOn = (error: string): boolean => passedOnErrors.some((known) => known === error);
 
-/** One thing that was looked at during a sign-on. Never a token, code or secret; texts from outside are cut short. */
+/** One check of a sign-on. Never a token, code or secret; texts from outside are cut short. */
 export type SignOnCheck = { check: string; passed: boolean; expected?: string; found?: string };
 
 /**
@@ -634,11 +632,11 @@ export type SignOnCheck = { check: string; passed: boolean; expected?: string; f
  * secrets, codes and tokens are left out.
  */
 export type IdpAnswer = {
-  /** `authorize`: the redirect back, in which anybody can write. */
+  /** `authorize`: the provider's redirect, which anyone can forge. */
   call: "discovery" | "authorize" | "token" | "userinfo";
   /** Null: there was no answer. */
   status: number | null;
-  /** Why there was none, or none to go by. */
+  /** Why there was no usable answer. */
   fault: string | null;
   error: string | null;
   error_description: string | null;

@@ -28,7 +28,7 @@ const authorizing = {
   success: {
     status: 303,
     description: "To the identity provider, or back to the storefront with an error",
-    page: "A choice of identity providers, where `profile` is absent and the realm has several",
+    page: "A choice of identity providers, if `profile` is absent and the realm has several",
   },
   problems: ["sign_on_client_unknown", "redirect_uri_unregistered"],
 } as const;
@@ -39,7 +39,7 @@ export const authorize = operation({
   ...authorizing,
   description:
     "`request`, `request_uri` and `registration` are refused; other parameters that are not listed are ignored. " +
-    "Until client and redirect URI are known to be good a refusal is a page; after that it is a redirect with `error`, `error_description`, `reason` (what the record says, one word of docs/errors.md), `state`, `iss` and `reference`. " +
+    "While client and redirect URI are not yet checked, a refusal is a page; after that it is a redirect with `error`, `error_description`, `reason` (as in the record: a code of docs/errors.md), `state`, `iss` and `reference`. " +
     "Without `profile`, a realm with several identity providers answers with a page to choose one.",
 });
 
@@ -48,7 +48,7 @@ export const authorizeByForm = operation({
   method: "POST",
   ...authorizing,
   description:
-    "The same, with the parameters as a form (OpenID Connect Core 3.1.2.1). What stands in the query counts too; a parameter that is in both is one that came twice.",
+    "The same, with the parameters as a form (OpenID Connect Core 3.1.2.1). Parameters of the query count too; a parameter in both counts as sent twice.",
   legForm: true,
 });
 
@@ -57,14 +57,14 @@ export const callback = operation({
   tag: "Sign-on",
   method: "GET",
   path: `${PROFILE}/callback`,
-  summary: "Where the identity provider sends the shopper back to",
+  summary: "Take the shopper back from the identity provider",
   description: "Register this address at the identity provider. It ends in a redirect to the storefront.",
   access: "browser",
   ids: ofAttempt,
   success: {
     status: 303,
     description: "To the storefront, with `code`, `state` and `iss`, or with an error",
-    page: "Of a test sign-on: what it has shown",
+    page: "The result of a test sign-on",
   },
   problems: ["attempt_expired", "browser_changed", "redirect_uri_unregistered", "test_sign_on_over"],
 });
@@ -74,11 +74,11 @@ export const beginTest = operation({
   tag: "Sign-on",
   method: "GET",
   path: `${PROFILE}/test`,
-  summary: "Where a test sign-on begins",
-  description: "The address that `POST …/test-sign-on` gave, with its `ticket`. Works once.",
+  summary: "Begin a test sign-on",
+  description: "The URL that `POST …/test-sign-on` returned, with its `ticket`. Works once.",
   access: "browser",
   ids: ofProfile,
-  success: { status: 303, description: "To the identity provider", page: "Why it cannot be asked" },
+  success: { status: 303, description: "To the identity provider", page: "Why the test cannot begin" },
   problems: ["test_sign_on_over"],
 });
 
@@ -87,15 +87,15 @@ export const backchannelLogout = operation({
   tag: "Sign-on",
   method: "POST",
   path: `${PROFILE}/backchannel-logout`,
-  summary: "Where the identity provider says that a session has ended",
+  summary: "Back-channel logout: the identity provider reports that a session has ended",
   description:
-    "OpenID Connect Back-Channel Logout 1.0. Ends customer tokens that came through this profile, access tokens of members who did, and codes that were not redeemed yet. `sid` alone: those of that session. `sub` alone: all of the subject's. Both: the subject's of that session, and the subject's that came without a `sid`.",
+    "OpenID Connect Back-Channel Logout 1.0. Ends customer tokens of this profile's sign-ons, access tokens of its members, and codes that are not redeemed yet. Only `sid`: ends that session. Only `sub`: ends all sessions of the subject. Both: ends that session of the subject, and the subject's sessions without a `sid`.",
   access: "public",
   ids: ofProfile,
   body: { form: true, schema: z.object({ logout_token: z.string().min(1).max(limits.logoutTokenLength) }) },
   success: {
     status: 200,
-    description: "Done, also when there was nothing to end",
+    description: "Done, or there was no session to end",
     schema: z.strictObject({}),
   },
   problems: ["logout_token_invalid", "idp_unavailable"],
@@ -109,7 +109,7 @@ export const realmMetadata = operation({
   method: "GET",
   path: `${REALM}/.well-known/openid-configuration`,
   summary: "The realm as an OpenID provider",
-  description: "OpenID Connect Discovery 1.0. It lists what there is and nothing else.",
+  description: "OpenID Connect Discovery 1.0. It lists only what the realm supports.",
   access: "public",
   ids: ofRealm,
   success: {
@@ -149,11 +149,11 @@ export const jwks = operation({
   path: "/.well-known/jwks.json",
   summary: "The keys that customer tokens and ID tokens are signed with",
   description:
-    "For whoever checks our tokens by themselves. Keep it for five minutes; look again when a token names a key that is not in it.",
+    "For services that verify Latchkey's tokens themselves. Cache it for five minutes; read it again for an unknown key id.",
   access: "public",
   success: {
     status: 200,
-    description: "A JWK set (RFC 7517), with the next key before it is used",
+    description: "A JWK set (RFC 7517). It has the next key before that key is used",
     cacheControl: PUBLIC_CACHE,
     schema: z.strictObject({
       keys: z.array(
@@ -195,7 +195,7 @@ export const realmToken = operation({
   summary: "Redeem a code as an OpenID Connect client",
   description:
     "The public client of the customer authentication settings sends its `client_id`; an application key also its secret, by HTTP Basic authentication or in the form. " +
-    "PKCE is required of both; an application key whose `openid_client` is `standard` sends no verifier for a code that it began without a challenge. The access token is the customer token; `expires_in` is its life.",
+    "PKCE is required of both; an application key whose `openid_client` is `standard` sends no verifier for a sign-on that it began without a challenge. The access token is the customer token; `expires_in` is its lifetime.",
   access: "client",
   ids: ofRealm,
   body: {
@@ -228,9 +228,9 @@ export const revokeAtRealm = operation({
   tag: "Sign-on",
   method: "POST",
   path: `${REALM}/revoke`,
-  summary: "End a customer token as an OpenID Connect client (RFC 7009)",
+  summary: "Revoke a customer token as an OpenID Connect client (RFC 7009)",
   description:
-    "Takes the customer tokens that this realm has given to the client that asks: the public client of the customer authentication settings, which sends its `client_id`, or an application key with its secret. Any other token also answers 200, and lives on.",
+    "Revokes a customer token that this realm issued to the calling client: the public client of the customer authentication settings, which sends its `client_id`, or an application key with its secret. Any other token gets 200 too and stays valid.",
   access: "client",
   ids: ofRealm,
   body: {
@@ -241,24 +241,28 @@ export const revokeAtRealm = operation({
       ...clientFields,
     }),
   },
-  success: { status: 200, description: "The token does not work any more", schema: z.strictObject({}) },
+  success: {
+    status: 200,
+    description: "Revoked, or not a token that this client can revoke",
+    schema: z.strictObject({}),
+  },
   problems: realmClientProblems,
 });
 
 const answeringUserinfo = {
   tag: "Sign-on",
   path: `${REALM}/userinfo`,
-  summary: "Who the customer is (UserInfo)",
+  summary: "Get the signed-in customer (UserInfo)",
   access: "customer_token",
   ids: ofRealm,
   success: {
     status: 200,
-    description: "What the ID token says of the customer, as it is now",
+    description: "The customer's claims of the ID token, with their present values",
     schema: z.strictObject({
       sub: id.describe("The customer's id"),
-      email: z.string().optional().describe("When the sign-on asked for the scope `email`"),
+      email: z.string().optional().describe("If the sign-on had the scope `email`"),
       email_verified: z.boolean().optional(),
-      name: z.string().optional().describe("When the sign-on asked for the scope `profile`"),
+      name: z.string().optional().describe("If the sign-on had the scope `profile`"),
     }),
   },
 } as const;
@@ -275,5 +279,5 @@ export const userinfoByPost = operation({
   id: "userinfoByPost",
   method: "POST",
   ...answeringUserinfo,
-  description: "The same. A body is not read: the token comes in the `Authorization` header.",
+  description: "The same. The body is not read: the token is in the `Authorization` header.",
 });

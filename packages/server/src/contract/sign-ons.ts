@@ -17,16 +17,16 @@ export const OUTCOMES = [
 const outcome = z
   .enum(OUTCOMES)
   .describe(
-    "code_issued: the storefront has yet to redeem its code; expired: it never did; tested: a test sign-on that came through; logout_refused: no sign-on, but a logout token that was refused",
+    "code_issued: the code is not redeemed yet; expired: the code was never redeemed; tested: a test sign-on passed; logout_refused: no sign-on, but a logout token that was refused",
   );
 
 const idpAnswer = z
   .strictObject({
     call: z
       .enum(["discovery", "authorize", "token", "userinfo"])
-      .describe("Which call it was; authorize: what the redirect back brought, in which anybody can write"),
-    status: z.int().nullable().describe("The HTTP status; null where there was no answer"),
-    fault: textOrNull.describe("Why there was no answer, or none to go by"),
+      .describe("The call that failed. authorize: the provider's redirect, which anyone can forge"),
+    status: z.int().nullable().describe("The HTTP status; null if there was no answer"),
+    fault: textOrNull.describe("Why there was no usable answer"),
     error: textOrNull,
     error_description: textOrNull.describe("At most 500 characters; what looks like a secret is left out"),
   })
@@ -48,12 +48,12 @@ const signOnMembers = {
   remedy: textOrNull.describe("The remedy in words"),
   customer_id: id.nullable(),
   test: z.boolean().describe("A test sign-on of an administrator: it made no customer and no token"),
-  redirect_uri: textOrNull.describe("Where the storefront wanted the shopper back, as it was sent"),
-  browser: textOrNull.describe("In words: `Chrome 126`"),
-  operating_system: textOrNull.describe("In words: `Windows`"),
-  network: textOrNull.describe("Where it came from, by /24 or /64"),
+  redirect_uri: textOrNull.describe("The `redirect_uri` that the storefront sent"),
+  browser: textOrNull.describe("Such as `Chrome 126`"),
+  operating_system: textOrNull.describe("Such as `Windows`"),
+  network: textOrNull.describe("The browser's network, as /24 or /64"),
   request_id: textOrNull.describe(
-    "The `X-Request-Id` of the request that it failed in; null of one that did not fail",
+    "The `X-Request-Id` of the request that failed; null if the sign-on did not fail",
   ),
   idp_answer: idpAnswer
     .nullable()
@@ -66,7 +66,7 @@ const signOnMembers = {
       found: z.string().optional(),
     }),
   ),
-  timings: z.record(z.string(), z.number()).describe("Milliseconds of each step, as far as it came"),
+  timings: z.record(z.string(), z.number()).describe("Milliseconds of each completed step"),
   meta: z.strictObject({ timestamps: z.strictObject({ started_at: timestamp, updated_at: timestamp }) }),
 };
 
@@ -82,9 +82,9 @@ const signOns = resource({
 export const listSignOns = operation({
   id: "listSignOns",
   ...signOns.list,
-  summary: "List sign-ons: what came of each, and why",
+  summary: "List sign-ons with outcome and reason",
   description:
-    "What became of sign-ons, newest first: outcome, reason, the provider and a reference to find one by. `reference` is found in any spelling: lower case, spaces, no dash, `O` for `0`, `I` and `L` for `1`. `email` takes a whole address: it is kept as a keyed digest, not as it is.",
+    "Newest first: outcome, reason, provider and reference. `reference` is found in any spelling: lower case, spaces, no dash, `O` for `0`, `I` and `L` for `1`. `email` takes a whole address: only a keyed digest of it is stored.",
   query: pageQuery.extend({
     filter: filterParameter({
       reference: text,
@@ -115,9 +115,46 @@ export const getSignOn = operation({
   success: { status: 200, description: "The sign-on", schema: answerOf(signOn) },
 });
 
+const STATISTICS_PURPOSES = ["customers", "members"] as const;
+const STATISTICS_GROUPS = ["profile", "key"] as const;
+
 const counts = z.record(z.string(), z.int());
-const quantile = z.int().nullable().describe("Milliseconds, within 5 %; null where it was never asked");
+const quantile = z.int().nullable().describe("Milliseconds, within 5 %; null if the provider was not called");
 const step = z.enum(["minute", "hour", "day"]);
+const stepStart = timestamp.describe("The beginning of the step");
+
+const figures = {
+  outcomes: counts.describe(
+    "The number of sign-ons by outcome. `started`: the redirects to an identity provider, including those of shoppers who came back. It is counted apart from the other outcomes, strangers can inflate it, and a direct profile has none",
+  ),
+  reasons: counts.describe("The number of failures by reason, including codes that were not redeemed"),
+  idp_ms: z
+    .strictObject({ p50: quantile, p95: quantile })
+    .describe("The time spent waiting for the identity provider, for all its answers together"),
+};
+
+const statisticsMeta = z.strictObject({
+  step,
+  from: timestamp,
+  to: timestamp.describe("The end of the last step"),
+  kept_from: timestamp.describe("Figures for this step exist from this time on"),
+});
+
+const byProfile = z.strictObject({
+  from: stepStart,
+  profile_id: id.nullable().describe("Null: refused before the provider was known"),
+  ...figures,
+});
+
+const byKey = z.strictObject({
+  from: stepStart,
+  key_id: id
+    .nullable()
+    .describe(
+      "The application key that is the client, else the key whose token redeemed the code; a deleted key too. Null: no key was known yet, or none took part",
+    ),
+  ...figures,
+});
 
 export const getSignOnStatistics = operation({
   id: "getSignOnStatistics",
@@ -125,34 +162,28 @@ export const getSignOnStatistics = operation({
   path: "/v2/sign-ons/statistics",
   summary: "Count sign-ons by how they ended and why, and how long each identity provider took",
   description:
-    "Over all instances, at most a few seconds behind. A sign-on counts in the step in which it began, under what has become of it so far. Steps are those of UTC. At most 1,000 of them.",
+    "Over all instances, at most a few seconds behind; `started` at most a minute. A sign-on counts in the step in which it began, under what has become of it so far. Shoppers alone, or members alone; test sign-ons are in neither. Steps are those of UTC. At most 1,000 of them.",
   query: z.object({
     from: instantParameter("From the step that this lies in. Without it: 60 steps before `to`"),
     to: instantParameter("Up to this instant, which is not part of it. Without it: now"),
     step: step.default("hour").meta({ description: "How long a step is; `hour` if absent" }),
+    purpose: z
+      .enum(STATISTICS_PURPOSES)
+      .default("customers")
+      .meta({ description: "Whose sign-ons: of shoppers if absent, or of members" }),
+    group: z
+      .enum(STATISTICS_GROUPS)
+      .default("profile")
+      .meta({ description: "`key`: the entries have `key_id` in place of `profile_id`" }),
   }),
   success: {
     status: 200,
-    description: "One entry for each step and identity provider with sign-ons, oldest first",
-    schema: z.strictObject({
-      data: z.array(
-        z.strictObject({
-          from: timestamp.describe("The beginning of the step"),
-          profile_id: id.nullable().describe("Null: refused before it was known which"),
-          outcomes: counts.describe("How many ended how"),
-          reasons: counts.describe("Why those failed that did, and why a code was not redeemed"),
-          idp_ms: z
-            .strictObject({ p50: quantile, p95: quantile })
-            .describe("How long the identity provider was waited for, all its answers together"),
-        }),
-      ),
-      meta: z.strictObject({
-        step,
-        from: timestamp,
-        to: timestamp.describe("The end of the last step"),
-        kept_from: timestamp.describe("Figures of this step from before are no longer kept"),
-      }),
-    }),
+    description:
+      "One entry for each step and identity provider with sign-ons, oldest first; with `group=key` for each step and application key",
+    schema: z.union([
+      z.strictObject({ data: z.array(byProfile), meta: statisticsMeta }),
+      z.strictObject({ data: z.array(byKey), meta: statisticsMeta }),
+    ]),
   },
   problems: ["statistics_range_unfit"],
 });

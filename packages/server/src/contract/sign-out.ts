@@ -7,19 +7,18 @@ import { ofProfile, ofRealm, PROFILE, REALM } from "./sign-on.ts";
 
 const endSessionParameters = z.object({
   id_token_hint: LEG.meta({
-    description:
-      "The ID token of the sign-on to end; one that has expired will do. Without it a page asks the shopper",
+    description: "The ID token of the sign-on to end, expired or not. Without it a page asks the shopper",
   }),
   post_logout_redirect_uri: LEG.meta({
-    description: "Where to go then: one of the realm's `redirect_uris`, byte for byte",
+    description: "Where the browser goes next: exactly one of the realm's `redirect_uris`",
     format: "uri",
     examples: ["https://shop.example/signed-in"],
   }),
   state: LEG.meta({ description: "Comes back unchanged, at most 2048 characters" }),
   client_id: LEG.meta({
-    description: "If it is sent, that of the ID token; without an ID token, one of the store's clients",
+    description: "Optional: the client of the ID token; without an ID token, one of the store's clients",
   }),
-  confirmation: LEG.meta({ description: "What the page's own button sends" }),
+  confirmation: LEG.meta({ description: "Sent by the button of the page" }),
 });
 
 const endingSession = {
@@ -32,8 +31,8 @@ const endingSession = {
   success: {
     status: 303,
     description:
-      "To the identity provider, where the profile has `propagate_logout`, or to `post_logout_redirect_uri`",
-    page: "The question, where there is no ID token; that the shopper is signed out, where there is nowhere to go",
+      "To the identity provider, if the profile has `propagate_logout`, or to `post_logout_redirect_uri`",
+    page: "Without an ID token: the question whether to sign out. Without an address to go to: the shopper is signed out",
   },
   problems: ["logout_hint_invalid", "sign_on_client_unknown", "logout_uri_unregistered", "parameter_invalid"],
 } as const;
@@ -43,7 +42,7 @@ export const endSession = operation({
   method: "GET",
   ...endingSession,
   description:
-    "OpenID Connect RP-Initiated Logout 1.0. Ends the customer token of the sign-on that the ID token came from. Without an ID token a page asks whether to sign out; Yes ends sign-ons that this browser has begun and not finished, and no customer token. Nobody is sent to an address that is not registered.",
+    "OpenID Connect RP-Initiated Logout 1.0. Ends the customer token of the ID token's sign-on. Without an ID token a page asks whether to sign out; Yes cancels this browser's unfinished sign-ons and ends no customer token. Latchkey never redirects to an unregistered address.",
 });
 
 export const endSessionByForm = operation({
@@ -59,15 +58,15 @@ export const signedOut = operation({
   tag: "Sign-on",
   method: "GET",
   path: `${PROFILE}/signed-out`,
-  summary: "Where the identity provider sends a shopper who has signed out",
+  summary: "Take a shopper back who has signed out at the identity provider",
   description:
-    "Register this address at the identity provider as a post-logout redirect URI, where the profile has `propagate_logout`.",
+    "Register this address at the identity provider as a post-logout redirect URI, if the profile has `propagate_logout`.",
   access: "browser",
   ids: ofProfile,
-  legQuery: z.object({ state: LEG.meta({ description: "What we gave the identity provider" }) }),
+  legQuery: z.object({ state: LEG.meta({ description: "The `state` that Latchkey sent" }) }),
   success: {
     status: 303,
     description: "To the storefront",
-    page: "That the shopper is signed out, where there is no good `state`",
+    page: "Without a valid `state`: the shopper is signed out",
   },
 });

@@ -10,14 +10,14 @@ const store = z
     name: z.string(),
     rate_limit: z.int().describe("Requests per second, over all application keys"),
     meta: z.strictObject({
-      max_rate_limit: z.int().describe("How high the operator lets the limit be set"),
+      max_rate_limit: z.int().describe("The highest rate limit that the operator allows"),
       total_reserved_rate_limit: z.int(),
       sign_ups_per_network: z
         .int()
         .describe(
-          "How many customers public tokens may create in an hour from one network; the operator sets it",
+          "How many customers can be created in an hour from one network with public tokens; the operator sets it",
         ),
-      sign_ups_per_hour: z.int().describe("How many in an hour from all networks together"),
+      sign_ups_per_hour: z.int().describe("The same, for all networks together"),
       timestamps: z.strictObject({ created_at: timestamp, updated_at: timestamp }),
     }),
   })
@@ -31,8 +31,8 @@ export const getStore = operation({
   id: "getStore",
   ...reading(STORE),
   path: "/v2/store",
-  summary: "Get the store that the access token belongs to",
-  description: "The store that the access token is of, with its rate limit.",
+  summary: "Get the store of the access token",
+  description: "The access token's store, with its rate limit.",
   success: { status: 200, description: "The store", schema: storeAnswer },
 });
 
@@ -52,11 +52,11 @@ export const getStoreUsage = operation({
   id: "getStoreUsage",
   ...reading(STORE),
   path: "/v2/store/usage",
-  summary: "What the store's keys asked for in each of the last seconds, and what was refused",
+  summary: "Get the requests of the store's keys in each of the last seconds, and the refused ones",
   description:
-    "Over all instances where they share a Valkey, else of the instance that answers. At most two seconds behind.",
+    "With Valkey, of all instances; without it, of the answering instance. At most two seconds old.",
   query: z.object({
-    seconds: wholeNumber(1, 3600).default(60).describe("How far back"),
+    seconds: wholeNumber(1, 3600).default(60).describe("The length of time, up to now"),
   }),
   success: {
     status: 200,
@@ -95,7 +95,7 @@ export const updateStore = operation({
   method: "PUT",
   path: "/v2/store",
   summary: "Rename the store, or change its rate limit up to `meta.max_rate_limit`",
-  description: "Changes the rate limit, up to what the operator of the service allows.",
+  description: "Absent members stay unchanged. The operator of the service sets `meta.max_rate_limit`.",
   ofStore: true,
   body: bodyOf({
     type: z.literal("store"),

@@ -45,7 +45,7 @@ type Options = {
 };
 
 type SentBatch = Batch & { sentMs: number };
-/** `aheadMs`: what the server's clock shows more than this process's monotonic clock. */
+/** `aheadMs`: the server's clock minus this process's monotonic clock. */
 type ValkeyLink = {
   client: ValkeyClient;
   aheadMs: number;
@@ -93,7 +93,7 @@ class SharedCounters {
   readonly #id = randomUUID();
   readonly #beats: NodeJS.Timeout;
   #link: ValkeyLink | undefined;
-  /** When the server last counted as many instances. */
+  /** When the count was last at least this high. */
   #manySinceMs = Number.NEGATIVE_INFINITY;
   #hasEverAnswered = false;
   #othersCountedMs = Number.NEGATIVE_INFINITY;
@@ -166,7 +166,7 @@ class SharedCounters {
     this.#lose(link, new Error("closed"));
   }
 
-  /** Counts the instances. Returns what the server's clock shows more than this process's. */
+  /** Counts the instances. Returns the server's clock minus this process's. */
   async #beat(client: ValkeyClient): Promise<number> {
     const sentMs = performance.now();
     const answer = await client.evaluate(BEAT, INSTANCES, [NEVER_TOO_LATE, "", this.#id]);
@@ -254,7 +254,7 @@ class SharedCounters {
         this.#lose(link, notInTime(this.#answerWithinMs));
       else this.#watch(link);
     };
-    // A process that stood still since may be late for it already, and Node warns of a time that has passed.
+    // If the process was suspended, the time can be in the past, and Node warns about negative delays.
     const waitMs = Math.max(0, oldest.sentMs + this.#answerWithinMs - performance.now());
     // Looks after the sockets were read once more: the answer may be there, while this process itself had to wait.
     link.timer = setTimeout(() => setImmediate(look), waitMs).unref();

@@ -1,11 +1,11 @@
 import { type Clock, MAX_CLOCK_DIFFERENCE_MS } from "../lib/clock.ts";
 import { atMost } from "../storage/at-most.ts";
 import type { Database, Storage } from "../storage/storage.ts";
-import { createBlanks } from "./blanks.ts";
 import { digestOf, hashOf, isTime } from "./chain.ts";
 import { ERASED, type EventRow, isPersonal, personOf } from "./event.ts";
 import { forgottenEvent, type LogHead, readHead } from "./head.ts";
 import { readAfter } from "./read.ts";
+import { createErasureCheck } from "./verify-erasures.ts";
 
 /** A head that a witness has kept. Heads of earlier releases do not contain the beginning of the log. */
 export type Witnessed = { sequence: number; hash: string; firstSequence?: number; forgottenHash?: string };
@@ -51,7 +51,7 @@ export async function verifyLog(
   const first = await findEnd(db, storeId, "asc");
   if (first !== undefined && first < head.first_sequence) return faultAt(first, "added");
   let { sequence, hash, latestTime } = startOf(head);
-  const blanks = createBlanks();
+  const erasures = createErasureCheck();
   let [events, erased] = [0, 0];
   for (;;) {
     const refusal = witnessed && contradiction(witnessed, sequence, hash);
@@ -76,13 +76,13 @@ export async function verifyLog(
       ({ sequence, hash, latest_time: latestTime } = row);
       const refused = witnessed && contradiction(witnessed, sequence, hash);
       if (refused) return refused;
-      blanks.see(row);
+      erasures.see(row);
       events++;
       if (row.salt === null) erased++;
     }
     onProgress(sequence - head.first_sequence + 1, head.last_sequence - head.first_sequence + 1);
   }
-  const blanked = await blanks.firstWithoutErasure(db, storeId);
+  const blanked = await erasures.firstWithoutErasure(db, storeId);
   if (blanked !== undefined) return faultAt(blanked, "blanked");
   if (witnessed && witnessed.sequence > sequence) return faultAt(sequence + 1, "removed");
   if (hash !== head.last_hash) return faultAt(sequence, "altered");

@@ -5,7 +5,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import type { IntegrationRow } from "./integration.ts";
 import type { Message } from "./message.ts";
-import { readRetryAfter } from "./schedule.ts";
+import { readRetryAfter } from "./retry-schedule.ts";
 import { openSecretKey, openSigningSecrets } from "./secret.ts";
 import { signatureHeaders } from "./signature.ts";
 

@@ -29,7 +29,7 @@ export async function takeDue(
 ): Promise<IntegrationRow[]> {
   const { db } = storage;
   const now = clock.now();
-  // By this process's clock, one that is a minute ahead would end a lease that its holder still has.
+  // Uses the shared time: a process whose clock is a minute ahead would otherwise take a lease that is still held.
   const timeOfLeases = sharedNow(db, now);
   const due = db
     .selectFrom("integrations")
@@ -45,8 +45,8 @@ export async function takeDue(
     .set({
       lease: newId(),
       lease_until: sql`${timeOfLeases} + ${LEASE_MS}`,
-      // By a clock that is a minute ahead, others would find it due a minute after the lease of a killed process is
-      // over.
+      // The earlier of the two times: by a clock that is a minute ahead, it would be due only a minute after the lease
+      // of a killed process has ended.
       due_at: sql`${least(db, timeOfLeases, now)} + ${LEASE_MS}`,
     })
     .where("id", "in", forChangeIfFree(db, due))

@@ -12,7 +12,7 @@ import { AT_ONCE, type DeliveryRow } from "./delivery.ts";
 import { type IntegrationRow, isEnabled, type LastDelivery } from "./integration.ts";
 import { lockLeased } from "./lease.ts";
 import { integrationResource } from "./resource.ts";
-import { delayAfter } from "./schedule.ts";
+import { delayAfter } from "./retry-schedule.ts";
 
 type Deps = { storage: Storage; clock: Clock; random: () => number };
 

@@ -31,12 +31,12 @@ test.each([
   `idp=${ORIGIN}/path`,
   `idp=idp=${ORIGIN}`,
   "ftp://10.0.0.1",
-])("%s is refused: an entry with a mistake must not be for all", (entry) => {
+])("%s is refused: an entry with a mistake must not apply to all stores", (entry) => {
   expect(isAllowedOrigin(entry)).toBe(false);
   expect(originsFor([entry], { storeId: undefined, purpose: undefined })).toEqual([]);
 });
 
-test("an operator's command, which asks for no store, may ask what any store may", () => {
+test("an operator's command, which belongs to no store, may call the origins of any store", () => {
   expect(originsFor([`${ONE}/idp=${ORIGIN}`], { storeId: undefined, purpose: "idp" })).toEqual([ORIGIN]);
   expect(originsFor([`${ONE}/idp=${ORIGIN}`], { storeId: "", purpose: "idp" })).toEqual([]);
 });

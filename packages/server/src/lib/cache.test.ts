@@ -26,7 +26,7 @@ test("a loaded value is kept", async () => {
   expect(cache.size()).toBe(1);
 });
 
-test("that there is nothing (null) is known as well", async () => {
+test("a loaded null is kept too", async () => {
   const cache = createGroupCache<string | null>(10);
   await cache.getOrLoad("store", "key", async () => null);
   expect(cache.get("store", "key")).toBeNull();
@@ -40,7 +40,7 @@ test("a value that must not be kept is loaded each time", async () => {
   expect(cache.size()).toBe(1);
 });
 
-test("the same key of two groups is two entries", async () => {
+test("the same key in two groups is two entries", async () => {
   const cache = createGroupCache<string>(10);
   await cache.getOrLoad("a", "key", async () => "of a");
   await cache.getOrLoad("b", "key", async () => "of b");
@@ -95,7 +95,7 @@ describe("loads under way", () => {
     expect(cache.size()).toBe(0);
   });
 
-  test("from before a drop are not joined after it, and do not end the newer one", async () => {
+  test("a call after a drop starts a new load and ignores the old one", async () => {
     const cache = createGroupCache<string>(10);
     const before = loadInHand<string>();
     const after = loadInHand<string>();
@@ -111,7 +111,7 @@ describe("loads under way", () => {
   });
 });
 
-test("a dropped group is forgotten as a whole, and no other", async () => {
+test("dropping a group forgets all of it, and no other group", async () => {
   const cache = createGroupCache<number>(10);
   for (const [group, key] of ["ax", "ay", "bx"]) await cache.getOrLoad(`${group}`, `${key}`, async () => 1);
   cache.drop("a");
@@ -121,14 +121,14 @@ test("a dropped group is forgotten as a whole, and no other", async () => {
   expect(cache.size()).toBe(1);
 });
 
-test("after dropAll nothing is known", async () => {
+test("after dropAll the cache is empty", async () => {
   const cache = createGroupCache<number>(10);
   for (const group of ["a", "b"]) await cache.getOrLoad(group, "x", async () => 1);
   cache.dropAll();
   expect([cache.get("a", "x"), cache.get("b", "x"), cache.size()]).toEqual([undefined, undefined, 0]);
 });
 
-test("when it is full, the group that was filled first goes", async () => {
+test("a full cache drops the group that was filled first", async () => {
   const cache = createGroupCache<number>(3);
   for (const [group, key] of ["ax", "bx", "ay", "cx"])
     await cache.getOrLoad(`${group}`, `${key}`, async () => 1);
@@ -140,7 +140,7 @@ test("when it is full, the group that was filled first goes", async () => {
   ]);
 });
 
-test("however it is used, it counts right, stays within its bound, and knows what it was last told", async () => {
+test("for any sequence of calls: correct size, bounded, returns the last value", async () => {
   const step = fc.oneof(
     { weight: 8, arbitrary: fc.record({ group: fc.nat(3), key: fc.nat(4) }) },
     { weight: 1, arbitrary: fc.record({ drop: fc.nat(3) }) },

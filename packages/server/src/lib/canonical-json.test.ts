@@ -23,7 +23,7 @@ describe("canonical JSON", () => {
     ).toEqual(["\r", "1", "\u0080", "\u00f6", "\u20ac", "\ud83d\ude00", "\ufb33"]);
   });
 
-  test("reads back as the same value, whatever order its members were given in", () => {
+  test("has the same text for any order of members, and reads back as the same value", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const text = canonicalJson(value);
@@ -34,7 +34,7 @@ describe("canonical JSON", () => {
     );
   });
 
-  test("leaves out members that are undefined, and refuses what JSON cannot say", () => {
+  test("leaves out undefined members, and refuses values that JSON does not have", () => {
     expect(canonicalJson({ b: undefined, a: [-0] })).toBe('{"a":[0]}');
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY, () => 1, 1n, [undefined]])
       expect(() => canonicalJson(value)).toThrow(TypeError);

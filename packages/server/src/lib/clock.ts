@@ -20,9 +20,9 @@ const NOTICEABLE_STEP_MS = 60_000;
 const ADOPT_STEP_AFTER_MS = 5 * 60_000;
 
 /**
- * The time of day, carried forward by the monotonic clock. If a machine's clock jumps by an hour, by mistake or through
- * a bad time server, following it would refuse every token at once. So small steps are followed at once; a large step
- * is reported by `stepMs`, which readiness shows, and followed after five minutes.
+ * The time of day, carried forward by the monotonic clock. Small steps of the machine's clock are adopted at once. A
+ * step of more than a minute is reported by `stepMs`, which readiness shows, and adopted after five minutes, because
+ * following a wrong clock would refuse every token.
  */
 export function steadyClock(source: TimeSource = machine): Clock {
   let offset = source.wallMs() - source.monotonicMs();

@@ -137,7 +137,7 @@ test("a parsed address parses to itself", () => {
   );
 });
 
-test("there is never a second address in it: one @, nothing that separates, an ASCII domain", () => {
+test("a parsed address is only one: one @, no separator, an ASCII domain", () => {
   fc.assert(
     fc.property(texts, (text) => {
       const email = parseEmail(text);

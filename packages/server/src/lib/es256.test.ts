@@ -36,7 +36,7 @@ describe("ES256", () => {
     );
   });
 
-  test("any bytes are judged as Node judges them", () => {
+  test("the verdict on any bytes is that of Node", () => {
     const zero = Buffer.alloc(32);
     const order = Buffer.from("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551", "hex");
     const number = fc.oneof(
@@ -55,14 +55,14 @@ describe("ES256", () => {
     );
   });
 
-  test("a good signature with a zero before its second number, which is the same number, is none", () => {
+  test("a signature with a padded second number is refused", () => {
     const bytes = Buffer.from("a cart");
     const good = signEs256(privateKey, bytes);
     const longer = Buffer.concat([good.subarray(0, 32), Buffer.alloc(1), good.subarray(32)]);
     expect(isEs256(publicKey, bytes, longer)).toBe(false);
   });
 
-  test("a signature in Node's own form is none", () => {
+  test("a signature in Node's own format (DER) is refused", () => {
     const bytes = Buffer.from("a cart");
     expect(isEs256(publicKey, bytes, sign("sha256", bytes, privateKey))).toBe(false);
   });

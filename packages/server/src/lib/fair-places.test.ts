@@ -66,7 +66,7 @@ function setup({
 }
 
 describe("a source", () => {
-  test("alone may hold half of the places; its others wait, and get in as it leaves", async () => {
+  test("alone may hold half of the places; its further requests wait until it gives one back", async () => {
     const { all, leave, count, inside, timers } = setup({ places: 50 });
     await all("office", 60);
     expect([count("in"), count("waits")]).toEqual([25, 35]);
@@ -74,13 +74,13 @@ describe("a source", () => {
     expect([count("out"), timers.size]).toEqual([60, 0]);
   });
 
-  test("that holds nothing gets in at once, whatever one other does", async () => {
+  test("without a place gets one at once, whatever one other source does", async () => {
     const { all, enter } = setup({ places: 50 });
     await all("flood", 100);
     expect((await enter("shopper")).state).toBe("in");
   });
 
-  test("that holds nothing is served before the second of one that was there first", async () => {
+  test("without a place is served before the second request of an earlier source", async () => {
     const { all, enter, leave, inside } = setup({ places: 2 });
     await all("a", 1);
     await all("b", 3);
@@ -97,7 +97,7 @@ describe("a source", () => {
     expect((await enter("a", "another kind")).state).toBe("in");
   });
 
-  test("gives a place back once, however often it says so", async () => {
+  test("gives a place back once, however often it calls the function", async () => {
     const { all, enter, leave, inside, count } = setup({ places: 2 });
     const [first] = await all("a", 1);
     await enter("b");
@@ -110,7 +110,7 @@ describe("a source", () => {
 });
 
 describe("a waiting source", () => {
-  test("is refused when the time is over, and makes room in the queue", async () => {
+  test("is refused after its time, and makes room in the queue", async () => {
     const { all, enter, advance, count, timers } = setup({ places: 1, waiting: 1, waitMs: 1000 });
     await all("a", 1);
     const late = await enter("b");
@@ -122,7 +122,7 @@ describe("a waiting source", () => {
     expect([count("in"), timers.size]).toEqual([1, 1]);
   });
 
-  test("is refused when the queue is full, unless another source has more waiting, which then loses its latest", async () => {
+  test("is refused if the queue is full, unless another source has more waiting; that source then loses its latest request", async () => {
     const { all, enter, count } = setup({ places: 1, waiting: 4 });
     await all("holder", 1);
     const flood = await all("flood", 4);
@@ -134,7 +134,7 @@ describe("a waiting source", () => {
     expect(count("waits")).toBe(4);
   });
 
-  test("is as likely to stay as the others when the queue is full of sources with one each", async () => {
+  test("is as likely to stay as the others if the queue is full of sources with one request each", async () => {
     const drawn = [0, 0.5, 0.999];
     const { enter, all } = setup({ places: 1, waiting: 2, random: () => drawn.shift() ?? 0 });
     await all("holder", 1);
@@ -159,7 +159,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("advance" as const), ms: fc.nat(400) }) },
 );
 
-test("random histories keep the number of places, leave no usable place free, bound the queue and settle every call", async () => {
+test("for random histories: the number of places is kept, no usable place stays free, the queue is bounded, every call settles", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 8 }),

@@ -24,7 +24,7 @@ test("a process that has started and is idle gives memory back", () => {
   expect(process.collected).toBe(1);
 });
 
-test("later, when it was idle for six looks in a row", () => {
+test("later, after six idle checks in a row", () => {
   const { process, looks } = build();
   looks(1);
   process.heapBytes = 100e6;
@@ -49,14 +49,14 @@ test("only when the heap has grown by half since the last time", () => {
   expect(process.collected).toBe(2);
 });
 
-test("never while there is work", () => {
+test("not while there is work", () => {
   const { process, looks } = build();
   process.busyShare = 0.03;
   looks(100);
   expect(process.collected).toBe(0);
 });
 
-test("V8 has a way to give room back: the heap is smaller after it", () => {
+test("V8 can give memory back: the heap is smaller afterwards", () => {
   let kept: unknown = Array.from({ length: 500_000 }, (_, index) => ({ index }));
   expect(kept).toHaveLength(500_000);
   kept = undefined;
@@ -70,7 +70,7 @@ test("V8 has a way to give room back: the heap is smaller after it", () => {
   expect(sizes.at(-1)).toBeLessThan(before);
 });
 
-test("not while much is kept, because that takes long to go through", () => {
+test("not while the heap is large, because the collection would take long", () => {
   const { process, looks } = build();
   process.keptBytes = 60e6;
   looks(20);

@@ -4,23 +4,23 @@ import { idFromBytes, idToBytes, isId, newId, timeOfId } from "./ids.ts";
 
 const ID = "0190f3b2-7c1a-7def-8123-456789abcdef";
 
-test("a new id is an id, of the version that sorts by time", () => {
+test("a new id is a valid id, of the version that sorts by time", () => {
   const id = newId();
   expect(isId(id)).toBe(true);
   expect(id[14]).toBe("7");
 });
 
-test("ids that are made one after the other sort in this order, also within a millisecond", () => {
+test("ids sort in the order in which they were made, also within a millisecond", () => {
   const ids = Array.from({ length: 2000 }, newId);
   expect(new Set(ids.map(timeOfId)).size).toBeLessThan(ids.length);
   expect(ids.toSorted()).toEqual(ids);
 });
 
-test("no id is given twice", () => {
+test("no id is made twice", () => {
   expect(new Set(Array.from({ length: 1000 }, newId)).size).toBe(1000);
 });
 
-test("an id survives its way to bytes and back", () => {
+test("an id converted to bytes and back is the same", () => {
   fc.assert(
     fc.property(fc.uuid(), (id) => {
       expect(idToBytes(id)).toHaveLength(16);

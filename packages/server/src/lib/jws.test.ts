@@ -24,8 +24,8 @@ const signed = (headerText: unknown, claims: unknown = CLAIMS, key = signer.priv
 };
 const isGood = (text: string): boolean => readJws(text)?.isSignedBy(publicKey) ?? false;
 
-describe("a token of ours", () => {
-  test("says what it was made with, and its signature fits its key and no other", () => {
+describe("a token that Latchkey signs", () => {
+  test("has the given claims, and its signature matches its key and no other", () => {
     const jws = readJws(token);
     expect(jws).toMatchObject({ kid: "ours", typ: "at+jwt", claims: CLAIMS });
     expect(jws?.isSignedBy(publicKey)).toBe(true);
@@ -37,7 +37,7 @@ describe("a token of ours", () => {
     });
   });
 
-  test("comes back whole, whatever its claims are", () => {
+  test("is read back with all its claims, whatever they are", () => {
     const claims = fc.dictionary(
       fc
         .stringMatching(/^[a-z_]{1,12}$/)
@@ -54,14 +54,14 @@ describe("a token of ours", () => {
     );
   });
 
-  test("says which kind it is, so that no kind passes for another (R58, R68)", () => {
+  test("names its kind, so that no kind passes for another (R58, R68)", () => {
     expect(readJws(signJws(signer, "JWT", CLAIMS))?.typ).toBe("JWT");
     expect(isGood(token.replace(header, part({ alg: "ES256", typ: "JWT", kid: "ours" })))).toBe(false);
   });
 });
 
 describe("a changed token is refused", () => {
-  test("any bit of the text that is flipped", () => {
+  test("with any flipped bit", () => {
     for (let at = 0; at < token.length; at++) {
       for (let bit = 0; bit < 8; bit++) {
         const flipped = String.fromCharCode(token.charCodeAt(at) ^ (1 << bit));
@@ -70,7 +70,7 @@ describe("a changed token is refused", () => {
     }
   });
 
-  test("any character that is left out, put in or doubled", () => {
+  test("with any character removed, added or doubled", () => {
     for (let at = 0; at < token.length; at++) {
       expect(isGood(token.slice(0, at) + token.slice(at + 1)), `without ${at}`).toBe(false);
       expect(isGood(`${token.slice(0, at)}A${token.slice(at)}`), `more at ${at}`).toBe(false);
@@ -78,7 +78,7 @@ describe("a changed token is refused", () => {
     expect(isGood(token + token.slice(-1))).toBe(false);
   });
 
-  test("parts of two tokens that were put together", () => {
+  test("made of parts of two tokens", () => {
     const [otherHeader, otherPayload, otherSignature] = signJws(signer, "JWT", {
       ...CLAIMS,
       sub: "eve",
@@ -92,7 +92,7 @@ describe("a changed token is refused", () => {
       expect(isGood(mixed.join("."))).toBe(false);
   });
 
-  test("signatures of nothing: of zeros, cut short, too long, or in another encoding", () => {
+  test("with a signature of zeros, cut short, too long, or in another encoding", () => {
     const der = sign("sha256", Buffer.from(`${header}.${payload}`), signer.privateKey);
     const plain = Buffer.from(signature, "base64url");
     for (const bytes of [
@@ -123,17 +123,17 @@ describe("the header decides nothing", () => {
     null,
     ["ES256"],
     1,
-  ])("the algorithm %j is refused, with a good ES256 signature too (R60, R62)", (alg) => {
+  ])("the algorithm %j is refused, with a valid ES256 signature too (R60, R62)", (alg) => {
     expect(readJws(signed({ alg, typ: "at+jwt", kid: "ours" }))).toBeUndefined();
   });
 
-  test("an unsigned token is none (R62)", () => {
+  test("an unsigned token is refused (R62)", () => {
     const unsigned = `${part({ alg: "none", typ: "at+jwt", kid: "ours" })}.${payload}`;
     for (const text of [unsigned, `${unsigned}.`, `${unsigned}.AA`, `${header}.${payload}.`])
       expect(isGood(text)).toBe(false);
   });
 
-  test("HS256 with our public key as its secret is refused (A40)", () => {
+  test("HS256 with the public key as its secret is refused (A40)", () => {
     const text = `${part({ alg: "HS256", typ: "at+jwt", kid: "ours" })}.${payload}`;
     const spellings = [
       publicKey.export({ type: "spki", format: "pem" }),
@@ -146,7 +146,7 @@ describe("the header decides nothing", () => {
     }
   });
 
-  test("a key that comes in the header is not looked at (A41)", () => {
+  test("a key in the header is ignored (A41)", () => {
     const evil = newSigner();
     const jwk = createPublicKey(evil.privateKey).export({ format: "jwk" });
     const forged = signed({ alg: "ES256", typ: "at+jwt", kid: "ours", jwk }, CLAIMS, evil.privateKey);
@@ -182,7 +182,7 @@ describe("the form is one", () => {
     ["JSON serialization", JSON.stringify({ protected: header, payload, signature })],
     ["an access token", "lkat_0123456789abcdef"],
     ["a letter outside ASCII", `${token}é`],
-  ])("%s is no token (R69)", (_, text) => {
+  ])("%s is not a token (R69)", (_, text) => {
     expect(readJws(text)).toBeUndefined();
   });
 
@@ -207,11 +207,11 @@ describe("the form is one", () => {
     ["a mark in front of the claims", GOOD, '\uFEFF{"sub":"ada"}'],
     ["a header that is a list", [GOOD], CLAIMS],
     ["a header member twice", '{"alg":"none","alg":"ES256","typ":"at+jwt","kid":"ours"}', CLAIMS],
-  ])("%s: refused, though rightly signed (N39)", (_, headerText, claims) => {
+  ])("%s: refused, although the signature is valid (N39)", (_, headerText, claims) => {
     expect(readJws(signed(headerText, claims))).toBeUndefined();
   });
 
-  test("up to 4096 characters are looked at, and no more", () => {
+  test("a token has at most 4096 characters", () => {
     const texts = [2954, 2955].map((length) => signJws(signer, "at+jwt", { x: "x".repeat(length) }));
     expect(texts.map((text) => [text.length, readJws(text) !== undefined])).toEqual([
       [4096, true],
@@ -223,7 +223,7 @@ describe("the form is one", () => {
     expect(readJws(signJws(signer, "JWT", { a: { a: { a: {} } } }))).toHaveProperty("claims.a.a.a", {});
   });
 
-  test("spare bits are zero in header and claims, too, though the signature is over them as they are", () => {
+  test("spare bits are zero in header and claims too, although the signature covers them", () => {
     const respelled = (text: string) => {
       const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
       return text.slice(0, -1) + letters[letters.indexOf(text.slice(-1)) + 1];
@@ -254,7 +254,7 @@ describe("RS256", () => {
   const pair = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const rsa: Signer = { kid: "rsa", alg: "RS256", privateKey: pair.privateKey };
 
-  test("signs and is verified; a key is good for the algorithm of its kind only (R61)", () => {
+  test("signs and verifies; a key works only with the algorithm of its kind (R61)", () => {
     const token = signJws(rsa, "JWT", { sub: "ada" });
     expect(readJws(token)?.isSignedBy(pair.publicKey)).toBe(true);
     expect(readJws(token)?.isSignedBy(publicKey)).toBe(false);
@@ -268,7 +268,7 @@ describe("RS256", () => {
     expect(readJws(signJws(signer, "JWT", {}))?.isSignedBy(pair.publicKey)).toBe(false);
   });
 
-  test("is not what a key of the other kind has signed as its own kind does (R61)", () => {
+  test("a signature by an EC key under an RS256 header is refused (R61)", () => {
     const [header, claims] = ['{"alg":"RS256","typ":"JWT","kid":"ours"}', '{"sub":"ada"}'].map(part);
     const der = sign("sha256", Buffer.from(`${header}.${claims}`), signer.privateKey);
     expect(readJws(`${header}.${claims}.${der.toString("base64url")}`)?.isSignedBy(publicKey)).toBe(false);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createKeptText } from "./kept-text.ts";
 
-test("a text is made once for each object, and anew when what it says besides is another", () => {
+test("the text is written once per object, and again when `besides` changes", () => {
   const textOf = createKeptText<{ name: string }>();
   let made = 0;
   const ask = (of: { name: string }, besides: string) =>

@@ -36,7 +36,7 @@ describe("a single master key", () => {
     ).toBe(true);
   });
 
-  test("names itself without telling any of its bytes", () => {
+  test("has an id that shows none of its bytes", () => {
     const { keyId } = keyring.current(USE);
     expect(master(1).includes(keyId)).toBe(false);
     expect(keyring.current(USE).key.export().includes(keyId)).toBe(false);
@@ -54,7 +54,7 @@ describe("several master keys", () => {
     expect(key.equals(alone.key)).toBe(true);
   });
 
-  test.each([1, 2, 3])("all of them open old things (%d)", (byte) => {
+  test.each([1, 2, 3])("each of them opens old values (%d)", (byte) => {
     const made = createKeyring([master(byte)]).current(USE);
     expect(newer.find(USE, made.keyId)?.equals(made.key)).toBe(true);
   });
@@ -83,6 +83,6 @@ test.each([
     "an id with more behind it",
     Buffer.concat([createKeyring([master(1)]).current(USE).keyId, Buffer.alloc(1)]),
   ],
-])("%s names no key", (_, keyId) => {
+])("%s is not the id of a key", (_, keyId) => {
   expect(createKeyring([master(1)]).find(USE, keyId)).toBeUndefined();
 });

@@ -90,7 +90,7 @@ function newPipe(flags = 0) {
 }
 
 describe("lines", () => {
-  test("reach a file descriptor whole, in their order, whatever characters they have", async () => {
+  test("reach a file descriptor whole and in order, with any characters", async () => {
     const lines = createLineWriter(open(join(folder, "log"), "w"));
     const all = Array.from({ length: 1000 }, (_, index) => `${index} ключ 🔑\n`);
     for (const text of all) lines.write(text);
@@ -99,7 +99,7 @@ describe("lines", () => {
     expect(lines.dropped()).toBe(0);
   });
 
-  test("that come after everything was written go out too", async () => {
+  test("written after a pause are written", async () => {
     const lines = createLineWriter(open(join(folder, "log"), "w"));
     for (const text of ["one\n", "two\n", "three\n"]) {
       lines.write(text);
@@ -110,7 +110,7 @@ describe("lines", () => {
 });
 
 describe("several processes that write to one pipe", () => {
-  test("do not tear one another's lines, also when it was full", async () => {
+  test("do not break one another's lines, also after the pipe was full", async () => {
     const { newSharedLines, read } = newPipe();
     const letters = ["a", "b", "c"];
     const writers = letters.map(newSharedLines);
@@ -134,7 +134,7 @@ describe("a reader that stops reading", () => {
   test.each([
     ["and makes a write wait", 0],
     ["and makes a write fail for the moment (EAGAIN)", constants.O_NONBLOCK],
-  ])("%s stops nobody: the event loop turns, lines wait in memory, and none is lost", async (_, flags) => {
+  ])("%s blocks nothing: the event loop turns, lines wait in memory, and none is lost", async (_, flags) => {
     const { lines, expectToRead } = newPipe(flags);
     const all = Array.from({ length: 20 }, (_, index) => line(String(index % 10), 10_000));
     for (const text of all) {
@@ -145,7 +145,7 @@ describe("a reader that stops reading", () => {
     expect(lines.dropped()).toBe(0);
   });
 
-  test("and goes on in pieces of any size gets every line, once and whole", async () => {
+  test("and continues in pieces of any size gets every line, once and whole", async () => {
     // Sixty of the longest, at up to 35 bytes a grapheme, still fit into what may wait. None is empty: where one byte
     // alone is left, sonic-boom (minLength: 1) writes it with the next line.
     const text = fc
@@ -163,7 +163,7 @@ describe("a reader that stops reading", () => {
     );
   });
 
-  test("costs what does not fit into four megabytes, which is counted; what was read makes room", async () => {
+  test("lines beyond 4 MB are dropped and counted; reading frees space", async () => {
     const { lines, expectToRead } = newPipe();
     const all = Array.from({ length: 10 }, (_, index) => line(String(index), MB));
     for (const text of all) lines.write(text);
@@ -178,7 +178,7 @@ describe("a reader that stops reading", () => {
     expect(lines.dropped()).toBe(9);
   });
 
-  test("costs a line that is too long for the memory, and not the one after it", async () => {
+  test("drops a line that is too long for the memory, and not the line after it", async () => {
     const { lines, expectToRead } = newPipe();
     lines.write(line("x", 5 * MB));
     lines.write("short\n");
@@ -200,7 +200,7 @@ describe("a descriptor that fails", () => {
     },
   );
 
-  test("(a pipe without a reader) is tried again with the next line, and no line is lost when a reader returns", async () => {
+  test("without a reader: retried with the next line, nothing is lost", async () => {
     const { lines, expectToRead, hangUp, pickUp } = newPipe();
     hangUp();
     for (const text of ["one\n", "two\n"]) {
@@ -237,7 +237,7 @@ describe("flush", () => {
     await flushed;
   });
 
-  test("does not wait longer than it was told", async () => {
+  test("does not wait longer than its limit", async () => {
     const { lines, expectToRead } = newPipe();
     lines.write(first);
     await lines.flush(1);

@@ -7,7 +7,7 @@ function logged(least: (typeof LOG_LEVELS)[number], base?: Record<string, unknow
   return { log, lines };
 }
 
-test("a line is one JSON object: its level, the time, what every line has, and what happened", () => {
+test("a line is one JSON object: level, time, common fields, and its own fields", () => {
   const { log, lines } = logged("info", { worker: 2 });
   log.warn({ event: "degraded", what: 'a "quoted"\nbreak', none: undefined });
   expect(lines).toHaveLength(1);
@@ -18,7 +18,7 @@ test("a line is one JSON object: its level, the time, what every line has, and w
   expect(new Date(time).toISOString()).toBe(time);
 });
 
-test("without anything common a line has only its own fields", () => {
+test("without common fields a line has only its own fields", () => {
   const { log, lines } = logged("debug");
   log.debug({ event: "webhook" });
   expect(Object.keys(JSON.parse(lines[0] ?? ""))).toEqual(["level", "time", "event"]);

@@ -13,7 +13,7 @@ test("an entry in use stays, however many others arrive", () => {
 
 const step = fc.record({ text: fc.nat(30), ask: fc.boolean() });
 
-test("never holds more than it may, and never says anything but what was kept", () => {
+test("never exceeds its size, and returns only stored results", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 100, size: "max" }), (steps) => {
       const memo = createMemo<string>(8);

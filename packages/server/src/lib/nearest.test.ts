@@ -11,7 +11,7 @@ test.each([
   ["rotate-kesy", "rotate-keys"],
   ["prove", "prove-limits"],
   ["after", "after-restore"],
-])("%s was meant to be %s", (given, meant) => expect(nearest(given, words)).toBe(meant));
+])("for %s the suggestion is %s", (given, meant) => expect(nearest(given, words)).toBe(meant));
 
 test.each(["paint", "constructor", "", "x", "re"])("%j is like none of them, or like several", (given) =>
   expect(nearest(given, words)).toBeUndefined(),

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { isOperatorFault, operatorFault } from "./operator-fault.ts";
 
-test("an operator's fault is known from an error of ours, and keeps its cause", () => {
+test("an operator fault is distinguished from a bug, and keeps its cause", () => {
   const cause = new Error("EADDRINUSE");
   const fault = operatorFault("the port is taken", cause);
   expect(isOperatorFault(fault)).toBe(true);

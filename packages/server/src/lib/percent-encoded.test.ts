@@ -17,7 +17,7 @@ test.each([
   ["a=%25&b=%2", "%", "%2"],
   ["a=x+y&b=%EF%BF%BD", "x y", "\ufffd"],
   ["a=1&a=2&b=3", "1", "3"],
-])("%s is read as it stands", (encoded, a, b) => {
+])("%s is read unchanged", (encoded, a, b) => {
   const read = readPercentEncoded(encoded);
   expect([read?.get("a"), read?.get("b")]).toEqual([a, b]);
 });
@@ -32,6 +32,6 @@ test.each([
   ["a byte that UTF-8 does not have", "a=%FF"],
   ["a letter cut off", "a=%C3&b=1"],
   ["an overlong NUL", "a=%C0%80"],
-])("%s is no text", (_, encoded) => {
+])("%s is not text", (_, encoded) => {
   expect(readPercentEncoded(encoded)).toBeUndefined();
 });

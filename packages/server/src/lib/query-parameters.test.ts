@@ -63,7 +63,7 @@ describe("a parameter is read", () => {
     );
   });
 
-  test("among the first five hundred, and not beyond: anybody may send thousands (T38)", () => {
+  test("only among the first five hundred, because anyone can send thousands (T38)", () => {
     const first = readParameters(`${"a=1&".repeat(499)}state=abc`);
     expect([first.get("state"), first.isRepeated("a")]).toEqual(["abc", true]);
     const beyond = readParameters(`${"a=1&".repeat(500)}state=abc`);
@@ -141,7 +141,7 @@ describe("a parameter that is passed on", () => {
     "a/b?c=d:e@f,g!$()*~_.-",
     "=",
     "none",
-  ])("is %s as it was sent, byte for byte (R19)", (sent) => {
+  ])("is %s, byte for byte as sent (R19)", (sent) => {
     expect(readParameters(`a=1&ui_locales=${sent}&b=2`).asSent("ui_locales")).toBe(sent);
   });
 
@@ -158,11 +158,11 @@ describe("a parameter that is passed on", () => {
     ["%", "%25"],
     ["a|b", "a%7Cb"],
     ["[x]{y}", "%5Bx%5D%7By%7D"],
-  ])("is encoded where it could not stand in a query: %j", (sent, passed) => {
+  ])("is encoded if a query cannot contain it: %j", (sent, passed) => {
     expect(readParameters(`ui_locales=${sent}`).asSent("ui_locales")).toBe(passed);
   });
 
-  test("can hold nothing that ends a parameter, a query or a header line (T07)", () => {
+  test("has no character that ends a parameter, a query or a header line (T07)", () => {
     fc.assert(
       fc.property(anyCharacters, anyCharacters, (sent, more) => {
         const passed = readParameters(`prompt=${sent}&x=${more}`).asSent("prompt") ?? "";
@@ -177,7 +177,7 @@ describe("a parameter that is passed on", () => {
     );
   });
 
-  test("holds no semicolon: some providers take it for an ampersand, and would read a second client_id (T07)", () => {
+  test("has no semicolon: some providers read it as an ampersand, and would read a second client_id (T07)", () => {
     const passed = readParameters("prompt=login;client_id=evil").asSent("prompt") ?? "";
     expect(decodedBytes(passed)).toBe(decodedBytes("login;client_id=evil"));
     expect(passed).not.toContain(";");
@@ -224,7 +224,7 @@ describe("parameters are appended", () => {
     expect(withParameters(uri, { code: "c" })).toBe(expected);
   });
 
-  test("without those that have no value", () => {
+  test("except those without a value", () => {
     expect(withParameters("https://a.example", { code: "c", state: undefined, iss: "i" })).toBe(
       "https://a.example?code=c&iss=i",
     );
@@ -238,7 +238,7 @@ describe("parameters are appended", () => {
     noNullPrototype: true,
   });
 
-  test("and read back as the same values, behind what was there, byte for byte (R8)", () => {
+  test("after the existing query, which stays byte for byte, and are read back as the same values (R8)", () => {
     fc.assert(
       fc.property(uri, values, (before, parameters) => {
         const after = withParameters(before, parameters);
@@ -255,7 +255,7 @@ describe("parameters are appended", () => {
     );
   });
 
-  test("half of a pair of surrogates is no text, and breaks nothing", () => {
+  test("half a surrogate pair is not text, and breaks nothing", () => {
     expect(withParameters("https://a.example", { state: "a\ud800b" })).toBe(
       "https://a.example?state=a%EF%BF%BDb",
     );

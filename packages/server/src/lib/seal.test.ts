@@ -17,7 +17,7 @@ const anyCharacter = fc
 const anyText = fc.string({ unit: anyCharacter, maxLength: 300 });
 
 describe("a sealed text", () => {
-  test("opens to what it was, whatever that was", () => {
+  test("opens to the original text", () => {
     fc.assert(
       fc.property(anyText, anyText, (text, context) => {
         expect(unseal(keyring, "client-secret", context, seal(keyring, "client-secret", context, text))).toBe(
@@ -39,17 +39,17 @@ describe("a sealed text", () => {
     expect(bytes).toHaveLength(12 + 16 + text.length);
   });
 
-  test("is plain ASCII without a character that needs care", () => {
+  test("is ASCII without characters that need an encoding", () => {
     expect(sealed("🔑")).toMatch(/^[0-9a-f]{8}\.[A-Za-z0-9_-]+$/);
   });
 
-  test("says which master key it was sealed with", () => {
+  test("has the id of the master key that sealed it", () => {
     expect(keyIdOfSealed(sealed())).toBe(keyring.current("client-secret").keyId.toString("hex"));
   });
 });
 
 describe("a text is not opened", () => {
-  test("when any bit of its nonce, tag or content was turned", () => {
+  test("when any bit of its nonce, tag or content was flipped", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: anyCharacter, minLength: 1, maxLength: 50 }),
@@ -66,7 +66,7 @@ describe("a text is not opened", () => {
     );
   });
 
-  test("when any bit of it as it is written was turned", () => {
+  test("when any bit of its written form was flipped", () => {
     const made = sealed();
     const opened = Array.from({ length: made.length * 7 }, (_, bit) => {
       const at = Math.floor(bit / 7);
@@ -130,7 +130,7 @@ describe("a text is not opened", () => {
     expect(unseal(both, "client-secret", CONTEXT, swapped)).toBeUndefined();
   });
 
-  test("when it is garbage, and nothing is thrown", () => {
+  test("when it is garbage; no exception is thrown", () => {
     const keyId = keyIdOfSealed(sealed());
     const garbage = fc.oneof(
       fc.string({ unit: anyCharacter }),
@@ -150,7 +150,7 @@ describe("a text is not opened", () => {
 describe("when the master key changes", () => {
   const made = sealed();
 
-  test("the old one opens as long as it is there, and the new one seals", () => {
+  test("the old key opens as long as it is in the list, and the new key seals", () => {
     const both = createKeyring([master(2), master(1)]);
     expect(unseal(both, "client-secret", CONTEXT, made)).toBe("a secret");
     const anew = seal(both, "client-secret", CONTEXT, "a secret");
@@ -158,7 +158,7 @@ describe("when the master key changes", () => {
     expect(unseal(createKeyring([master(2)]), "client-secret", CONTEXT, anew)).toBe("a secret");
   });
 
-  test("the old one opens no more when it is gone", () => {
+  test("the old key opens nothing after its removal", () => {
     expect(unseal(createKeyring([master(2)]), "client-secret", CONTEXT, made)).toBeUndefined();
   });
 
@@ -171,7 +171,7 @@ describe("when the master key changes", () => {
     }
   });
 
-  test("a text that no key opens is named and kept", () => {
+  test("a text that no key opens is reported and kept", () => {
     const strangers = createKeyring([master(2), master(3)]);
     expect(() => reseal(strangers, "client-secret", CONTEXT, made, "the secret of a profile")).toThrow(
       "the secret of a profile cannot be opened with these master keys",

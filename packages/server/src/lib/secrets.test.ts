@@ -34,7 +34,7 @@ describe.each<[Prefix, number]>([
     expect(new Set(Array.from({ length: 1000 }, () => newCredential(prefix))).size).toBe(1000);
   });
 
-  test("is no other kind of credential", () => {
+  test("is not valid as another kind of credential", () => {
     for (const other of (["lkid", "lksk", "lkac", "lksl"] as const).filter((one) => one !== prefix))
       expect(isWellFormed(other, newCredential(prefix))).toBe(false);
   });
@@ -53,7 +53,7 @@ describe.each<[Prefix, number]>([
     );
   });
 
-  test("with two neighbours swapped is refused", () => {
+  test("with two adjacent characters swapped is refused", () => {
     fc.assert(
       fc.property(credential, fc.nat(length - 2), (text, at) => {
         fc.pre(text[at] !== text[at + 1]);
@@ -71,7 +71,7 @@ describe.each<[Prefix, number]>([
     }
   });
 
-  test("with anything put before, into or after it is refused", () => {
+  test("with any text before, inside or after it is refused", () => {
     fc.assert(
       fc.property(
         credential,
@@ -91,7 +91,7 @@ describe.each<[Prefix, number]>([
     }
   });
 
-  test("is made of all letters and digits alike", () => {
+  test("uses all letters and digits equally often", () => {
     const counts = new Map<string, number>();
     const made = 5000;
     for (let i = 0; i < made; i++) {
@@ -124,7 +124,7 @@ describe("hashes", () => {
     expect(hashSecret("abc")).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   });
 
-  test("two hashes are equal when their secrets are, and else not", () => {
+  test("two hashes are equal only if their secrets are", () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (left, right) => {
         expect(hashesEqual(hashSecret(left), hashSecret(right))).toBe(left === right);
@@ -133,7 +133,7 @@ describe("hashes", () => {
     );
   });
 
-  test("a hash with any one digit changed is another", () => {
+  test("a hash with one changed digit is not equal", () => {
     const hash = hashSecret("secret");
     for (let at = 0; at < hash.length; at++) {
       const digit = hash[at] === "0" ? "1" : "0";
@@ -142,7 +142,7 @@ describe("hashes", () => {
   });
 
   test.each([0, 2, 32, 62, 128])(
-    "a hash of another length (%d digits) is another, and nothing is thrown",
+    "a hash of another length (%d digits) is not equal, and no exception is thrown",
     (digits) => {
       const hash = hashSecret("secret");
       const other = hash.repeat(2).slice(0, digits);
@@ -155,7 +155,7 @@ describe("hashes", () => {
     ["zz", "yy"],
     ["abc", "ab"],
     ["", "not a hash"],
-  ])("%j and %j are no hashes, so they are not the same hash", (left, right) => {
+  ])("%j and %j are not hashes, so they are not equal", (left, right) => {
     expect(hashesEqual(left, right)).toBe(false);
   });
 });

@@ -48,7 +48,7 @@ test("all calls during one run get its failure, and the next call starts a new r
   expect(await again).toBe(2);
 });
 
-test("work that throws before it has begun is not kept", async () => {
+test("work that throws synchronously is not kept", async () => {
   const once = createSingleFlight<number>();
   const thrower = () => {
     throw new Error("no");
@@ -62,7 +62,7 @@ test.each([
   ["a", "A"],
   ["", " "],
   ["__proto__", "constructor"],
-])("work for one key is not work for another: %j and %j", async (one, other) => {
+])("calls with different keys run separately: %j and %j", async (one, other) => {
   const once = createSingleFlight<string>();
   expect(await Promise.all([once(one, async () => "one"), once(other, async () => "other")])).toEqual([
     "one",
@@ -70,7 +70,7 @@ test.each([
   ]);
 });
 
-test("two of them share nothing", async () => {
+test("two instances share nothing", async () => {
   const { ends, begin } = work();
   void createSingleFlight<number>()("a", begin);
   void createSingleFlight<number>()("a", begin);

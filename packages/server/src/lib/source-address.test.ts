@@ -30,7 +30,7 @@ describe("networks of proxies", () => {
     ["10.0.0.1:443", false],
     ["10.0.0", false],
     ["010.0.0.1", false],
-  ])("%s is one of ours: %s", (address, expected) => {
+  ])("%s is a proxy: %s", (address, expected) => {
     expect(ours.includes(address)).toBe(expected);
   });
 
@@ -87,7 +87,7 @@ describe("the source of a request", () => {
     expect(sourceOf(peer, forwardedFor, ours)).toBe(expected);
   });
 
-  test("is one for a stranger, however the header changes (T35)", () => {
+  test("is the same for a stranger, however the header changes (T35)", () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6(), fc.string()), (forwardedFor) => {
         expect(sourceOf("198.51.100.1", forwardedFor, ours)).toBe("198.51.100.1");
@@ -96,7 +96,7 @@ describe("the source of a request", () => {
     );
   });
 
-  test("is what our proxy saw, whatever the stranger wrote before it (A61)", () => {
+  test("is the address that the trusted proxy saw, whatever the stranger wrote before it (A61)", () => {
     const written = fc.array(fc.oneof(fc.ipV4(), fc.ipV6(), fc.string(), fc.constant("10.0.0.9")));
     fc.assert(
       fc.property(written, (hops) => {
@@ -135,7 +135,7 @@ describe("each source has one text (A62)", () => {
     expect(canonicalSource(address)).toBe(expected);
   });
 
-  test("an IPv4 address is itself, also when it is written inside IPv6 in either form", () => {
+  test("an IPv4 address counts as itself, also when it is written inside IPv6 in either form", () => {
     const byte = fc.nat(255);
     fc.assert(
       fc.property(fc.tuple(byte, byte, byte, byte), ([a, b, c, d]) => {
@@ -177,11 +177,11 @@ describe("each source has one text (A62)", () => {
     ["203.0.113.9", "203.0.113.0/24"],
     ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
     ["unknown", null],
-  ])("of %s a record may say %s", (address, expected) => {
+  ])("a record has for %s the network %s", (address, expected) => {
     expect(subnetOf(canonicalSource(address))).toBe(expected);
   });
 
-  test("any text whatever gives a source", () => {
+  test("any text gives a source", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.ipV6(), fc.ipV4Extended()), (text) => {
         expect(canonicalSource(text)).toMatch(/^(unknown|[\d.]+|[\da-f:]+::\/64)$/);

@@ -95,7 +95,7 @@ const readAs = (node: Tree): unknown => {
   return Object.fromEntries(node.members.map(([name, value]) => [name, readAs(value)]));
 };
 
-test("any document is read as what was written, however it was written, and a member named twice is found", () => {
+test("any document is read as the value that was written, in any notation, and a member named twice is found", () => {
   fc.assert(
     fc.property(tree, hand, (node, hand) => {
       const expected = hasDuplicate(node) ? { fault: "duplicate_member" } : { value: readAs(node) };
@@ -268,7 +268,7 @@ describe("refuses", () => {
     ["half a surrogate pair as bytes", [0x22, 0xed, 0xa0, 0xbd, 0x22]],
     ["Latin-1", [0x22, 0xe9, 0x22]],
     ["UTF-16 with its mark", [0xff, 0xfe, 0x31, 0x00]],
-  ])("what is not UTF-8: %s", (_, bytes) => {
+  ])("text that is not UTF-8: %s", (_, bytes) => {
     expect(parseStrictJson(Uint8Array.from(bytes), DEPTH)).toEqual({ fault: "not_utf8" });
   });
 
@@ -291,7 +291,7 @@ describe("refuses", () => {
     ["UTF-16 without its mark", "\0{\0}"],
     ["an open text", '{"a'],
     ["an open object", '{"a":1'],
-  ])("what is not JSON: %s", (_, text) => {
+  ])("text that is not JSON: %s", (_, text) => {
     expect(parse(text)).toEqual({ fault: "not_json" });
   });
 });
@@ -335,7 +335,7 @@ test.each([
   ["many backslashes", `"${"\\\\".repeat(8190)}"`, undefined],
   ["open quotation marks", '"'.repeat(16_384), "not_json"],
   ["an open text with backslashes", `"${"\\\\".repeat(8190)}`, "not_json"],
-])("16 KB of %s end at once, without running out of stack", (_, text, fault) => {
+])("16 KB of %s are refused at once, without a stack overflow", (_, text, fault) => {
   expect(text.length).toBeLessThanOrEqual(16_384);
   const result = parse(text);
   expect("fault" in result ? result.fault : undefined).toBe(fault);
@@ -361,7 +361,7 @@ describe("keepsEveryName", () => {
     expect(({} as { admin?: boolean }).admin).toBeUndefined();
   });
 
-  test("a member that is not there is undefined, whatever its name", () => {
+  test("an absent member is undefined, whatever its name", () => {
     for (const name of ["constructor", "__proto__", "toString", "valueOf"])
       expect(read("{}")[name]).toBeUndefined();
   });
@@ -373,7 +373,7 @@ describe("keepsEveryName", () => {
     ['{"a":{"b":{}},"c":"\\ud800"}', { fault: "lone_surrogate", member: "c" }],
     [`{"a":${nested(DEPTH, "[", "]")}}`, { fault: "too_deep", member: "a" }],
     ['[{"a":1,"a":2}]', { fault: "duplicate_member" }],
-  ])("a fault is told with the outermost member that it is in: %s", (text, fault) => {
+  ])("a fault names the outermost member that contains it: %s", (text, fault) => {
     expect(keeping(text)).toEqual(fault);
   });
 });

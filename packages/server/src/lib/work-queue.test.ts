@@ -37,7 +37,7 @@ function build({ atOnce = 1, eachMs = 200 } = {}) {
 /** A refusal is heard in a later turn of the promises. */
 const heard = () => new Promise((resolve) => setImmediate(resolve));
 
-test("so many run at once, the others in the order in which they came", async () => {
+test("a limited number runs at once, the others in the order of their arrival", async () => {
   const { queue, started, run, end } = build({ atOnce: 2 });
   const [a, b, c, d] = ["a", "b", "c", "d"].map((name) => run(name)) as [never, never, never, never];
   expect(started).toEqual(["a", "b"]);
@@ -50,7 +50,7 @@ test("so many run at once, the others in the order in which they came", async ()
   expect(queue.waiting()).toBe(0);
 });
 
-test("as many wait as can be begun in time; one more is refused at once", async () => {
+test("as many tasks wait as can start in time; one more is refused at once", async () => {
   const { queue, run } = build({ atOnce: 2, eachMs: 500 });
   const runs = Array.from({ length: 11 }, (_, index) => run(String(index)));
   await heard();
@@ -58,7 +58,7 @@ test("as many wait as can be begun in time; one more is refused at once", async 
   expect(queue.waiting()).toBe(8);
 });
 
-test("no task waits behind one that takes longer than the wait; after its end the next one begins", async () => {
+test("no task waits behind a task that takes longer than the wait; after its end the next one starts", async () => {
   const { run, end, started } = build({ eachMs: 3000 });
   const runs = [run("a"), run("b")] as const;
   await heard();
@@ -75,7 +75,7 @@ test("with instant tasks at most one task per millisecond and place waits", asyn
   expect(queue.waiting()).toBe(WAIT_MS);
 });
 
-test("how many may wait follows how long the latest took", async () => {
+test("the duration of the latest tasks decides how many may wait", async () => {
   const { clock, queue, run, end } = build({ eachMs: 1000 });
   for (let round = 0; round < 60; round++) {
     const one = run(`round ${round}`);
@@ -86,7 +86,7 @@ test("how many may wait follows how long the latest took", async () => {
   expect(queue.waiting()).toBe(19);
 });
 
-test("a task that has waited for the whole time is refused and never begun", async () => {
+test("a task that has waited for the whole time is refused and never starts", async () => {
   const { clock, queue, started, run, end } = build();
   const first = run("first");
   const early = run("early");
@@ -99,7 +99,7 @@ test("a task that has waited for the whole time is refused and never begun", asy
   expect(queue.waiting()).toBe(0);
 });
 
-test("a group of which all have waited for too long is gone, and the next group has its turn", async () => {
+test("a group whose tasks have all timed out is skipped, and the next group has its turn", async () => {
   const { clock, started, run, end } = build();
   const first = run("first");
   const late = [run("a"), run("b")];
@@ -112,7 +112,7 @@ test("a group of which all have waited for too long is gone, and the next group 
   expect(started).toEqual(["first", "next", "again"]);
 });
 
-test("a task that is no longer wanted at its turn is skipped", async () => {
+test("a task whose caller no longer waits is skipped", async () => {
   const { started, run, end } = build();
   const first = run("first");
   let isWanted = true;
@@ -125,7 +125,7 @@ test("a task that is no longer wanted at its turn is skipped", async () => {
   expect(started).toEqual(["first", "next"]);
 });
 
-test("groups are served in turn: one that comes late passes the backlog of another", async () => {
+test("groups are served in turn: a late group overtakes the backlog of another", async () => {
   const { started, run, end } = build();
   const loud = ["0", "1", "2", "3"].map((name) => run(name, { group: "loud" }));
   const quiet = run("quiet", { group: "quiet" });
@@ -133,7 +133,7 @@ test("groups are served in turn: one that comes late passes the backlog of anoth
   expect(started).toEqual(["0", "1", "quiet", "2", "3"]);
 });
 
-test("a full queue takes one of another group, and the longest gives up its latest", async () => {
+test("a full queue accepts a task of another group, and the longest group loses its latest", async () => {
   const { run } = build({ eachMs: 500 });
   const loud = ["0", "1", "2", "3", "4"].map((name) => run(name, { group: "loud" }));
   const quiet = ["5", "6", "7"].map((name) => run(name, { group: "quiet" }));
@@ -152,7 +152,7 @@ test("between groups with as many waiting tasks, the newest loses its latest", a
   expect(outcomes).toEqual(["none yet", "none yet", "none yet", "refused"]);
 });
 
-test("work that fails, at once or later, makes room like any other, and says so to its own caller", async () => {
+test("work that fails, at once or later, frees its place, and its own caller gets the error", async () => {
   const { queue } = build();
   const fails = [
     () => Promise.reject(new Error("later")),
@@ -165,7 +165,7 @@ test("work that fails, at once or later, makes room like any other, and says so 
   expect(await last).toBe("served");
 });
 
-test("never more than allowed run or wait, and every task is served or refused", async () => {
+test("never more tasks than allowed run or wait, and every task is served or refused", async () => {
   const size = fc.record({
     atOnce: fc.integer({ min: 1, max: 4 }),
     eachMs: fc.integer({ min: 300, max: 2500 }),

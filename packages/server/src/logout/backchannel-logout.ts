@@ -82,7 +82,7 @@ export async function endIdpSession(
   if (isOfMembers) deps.storage.changes.announce(profile.store_id);
   for (const attempt of voided) {
     deps.recorder.count("failed", "session_ended");
-    deps.recorder.noteExchange(attempt, { outcome: "failed", reason: "session_ended" });
+    deps.recorder.noteExchange(attempt, { outcome: "failed", reason: "session_ended", isOfMembers });
   }
   return {};
 }

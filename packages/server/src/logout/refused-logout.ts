@@ -19,7 +19,8 @@ export async function noteRefusedLogout(
   { reason, isSigned, checks }: LogoutRefused,
   source: string,
 ): Promise<void> {
-  const trail = startTrail(newId(), keyOf(profile), { startedAt: deps.clock.now(), source, profile });
+  const place = { ...keyOf(profile), isOfMembers: profile.purpose === "members" };
+  const trail = startTrail(newId(), place, { startedAt: deps.clock.now(), source, profile });
   trail.checks.push(...checks);
   if (await isRecorded(deps, trail)) deps.recorder.note(trail, { outcome: "logout_refused", reason });
   if (isSigned) await showOnProfile(deps, profile, reason);

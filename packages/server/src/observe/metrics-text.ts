@@ -4,7 +4,7 @@ import type { Gathered, Workers } from "../workers.ts";
 
 const REMEMBER_MS = 1000;
 
-/** Makes the text for Prometheus at most once a second, because it takes milliseconds and anybody can request it. */
+/** Makes the text for Prometheus at most once a second, because it takes milliseconds and anyone can request it. */
 export function createMetricsText(deps: {
   clock: Clock;
   registry: Registry;

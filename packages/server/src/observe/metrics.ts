@@ -14,6 +14,7 @@ import type { Cap } from "../rate-limit/cap.ts";
 import type { Limiter } from "../rate-limit/limiter.ts";
 import type { UseLog } from "../rate-limit/use-log.ts";
 import type { CountSignOn, Recorder } from "../sign-on-records/recorder.ts";
+import type { StartedCounts } from "../sign-on-records/started.ts";
 import type { Storage } from "../storage/storage.ts";
 
 /**
@@ -81,6 +82,7 @@ type Measured = {
   passwords: Passwords;
   signInThrottle: SignInThrottle;
   recorder: Recorder;
+  started: StartedCounts;
   calls: Calls;
   valkey: Valkey | undefined;
   lines: Pick<LineWriter, "waiting" | "dropped"> | undefined;
@@ -118,7 +120,7 @@ const figuresIn = (registry: Registry) => ({
 /** Sizes of what memory holds, and counts of what was lost. http/observe.ts counts requests. */
 export function measureMemory(measured: Measured): void {
   const { registry, limiter, anonymous, useLog, standings, signInThrottle, passwords, lines } = measured;
-  const { recorder, valkey, traces, streams, sequencer, deliverer, calls } = measured;
+  const { recorder, started, valkey, traces, streams, sequencer, deliverer, calls } = measured;
   const { gauge, counter } = figuresIn(registry);
   gauge(
     "latchkey_limiter_keys",
@@ -144,6 +146,8 @@ export function measureMemory(measured: Measured): void {
   }
   const lost = "Records of sign-ons that were lost";
   counter("latchkey_sign_on_records_dropped_total", lost, () => recorder.dropped());
+  const uncounted = "Redirects to identity providers that the statistics leave out";
+  counter("latchkey_sign_on_starts_dropped_total", uncounted, started.dropped);
   const spans = () => traces?.counts() ?? { sent: 0, dropped: 0 };
   counter("latchkey_trace_spans_sent_total", "Spans that the collector has taken", () => spans().sent);
   counter("latchkey_trace_spans_dropped_total", "Spans that were lost", () => spans().dropped);

@@ -41,7 +41,7 @@ describe("the address of a discovery document", () => {
     expect(toDiscoveryUrl(pasted)).toBe(expected);
   });
 
-  test("is not changed by being made twice", () => {
+  test("is the same if it is made from itself again", () => {
     expect(toDiscoveryUrl(toDiscoveryUrl("https://idp.example/"))).toBe(URL_OF_IT);
     const withQuery = toDiscoveryUrl("https://idp.example/?appid=1");
     expect(toDiscoveryUrl(withQuery)).toBe(withQuery);
@@ -102,7 +102,7 @@ describe("an issuer", () => {
     expect(isIssuerOf(issuer, `https://idp.example/tenant${SUFFIX}`)).toBe(false);
   });
 
-  test("with one slash at its end is not the issuer of a document behind two slashes (R121)", () => {
+  test("with one slash at its end is not the issuer of a document at an address with two slashes (R121)", () => {
     expect(isIssuerOf("https://idp.example//", `https://idp.example/${SUFFIX}`)).toBe(true);
     expect(isIssuerOf("https://idp.example/", `https://idp.example/${SUFFIX}`)).toBe(false);
   });
@@ -135,7 +135,7 @@ describe("a document", () => {
     expect(asked).toEqual([{ kind: "discovery", url: URL_OF_IT, maxBytes: limits.discoveryBytes }]);
   });
 
-  test("comes with how long it took and the other side's clock", async () => {
+  test("comes with the duration and the time of the other side", async () => {
     const headers = { ...JSON_TYPE, date: "Thu, 01 Jan 2026 00:00:00 GMT" };
     expect(await fetched({ headers, body: '{"a":1}' })).toEqual({
       document: { a: 1 },
@@ -183,12 +183,12 @@ describe("a document", () => {
     expect(await fetched({ headers: { "content-type": type } })).toEqual({ reason: "not_json", status: 200 });
   });
 
-  test("may not be of a type that is not said", async () => {
+  test("may not be without a content type", async () => {
     expect(await fetched({ headers: {} })).toEqual({ reason: "not_json", status: 200 });
   });
 
   test.each([300, 301, 302, 303, 304, 307, 308, 399])(
-    "of status %d was moved, and is not followed (N59)",
+    "of status %d is a redirect, and is not followed (N59)",
     async (status) => {
       const { send, asked } = answering({
         status,
@@ -200,7 +200,7 @@ describe("a document", () => {
   );
 
   test.each([0, 199, 201, 204, 206, 400, 401, 403, 404, 429, 500, 503])(
-    "of status %d is none",
+    "of status %d is refused",
     async (status) => {
       expect(await fetched({ status })).toEqual({ reason: "status_not_200", status });
     },
@@ -242,7 +242,7 @@ describe("a document", () => {
       "too_deep",
     ],
     ["half a character", '{"a":"\\ud800"}', "lone_surrogate"],
-  ])("that is JSON and may not have %s says so (N60)", async (_, body, reason) => {
+  ])("that is JSON with %s is refused for that (N60)", async (_, body, reason) => {
     expect(await fetched({ body })).toEqual({ reason, status: 200 });
   });
 
@@ -260,7 +260,7 @@ describe("a document", () => {
     ]);
   });
 
-  test("without a member that every object inherits has none", async () => {
+  test("without a member that every JavaScript object inherits does not have it", async () => {
     const found = await fetched({ body: "{}" });
     const document = "document" in found ? found.document : {};
     expect([document.constructor, document.toString, textsOf(document, "constructor")]).toEqual([
@@ -271,7 +271,7 @@ describe("a document", () => {
   });
 
   test.each(["host_not_public", "tls_failed", "too_slow", "too_large", "resting"] as const)(
-    "that could not be asked for says why: %s",
+    "that could not be requested has the reason: %s",
     async (reason) => {
       const send = () => Promise.reject(egressFault(reason, new Error("upstream text")));
       expect(await fetchDocument(send, "keys", URL_OF_IT, 1000)).toEqual({ reason, status: null });
@@ -324,7 +324,7 @@ describe("metadata", () => {
     registration_endpoint: "https://idp.example/register",
   };
 
-  test("has only the members that Latchkey uses", () => {
+  test("have only the members that Latchkey uses", () => {
     expect(toMetadata(document)).toEqual({
       issuer: "https://idp.example",
       authorizationEndpoint: "https://idp.example/authorize",
@@ -337,7 +337,7 @@ describe("metadata", () => {
     });
   });
 
-  test("takes nothing of a wrong type", () => {
+  test("ignore members of a wrong type", () => {
     const wrong = Object.fromEntries(Object.keys(document).map((member) => [member, { a: ["S256"] }]));
     expect(toMetadata(wrong)).toEqual({
       issuer: "",
@@ -357,7 +357,7 @@ describe("metadata", () => {
     ["a text", "true", false],
     ["a number", 1, false],
     ["nothing", undefined, false],
-  ])("says that iss is sent only for true: %s", (_, value, expected) => {
+  ])("have `iss` as sent only for true: %s", (_, value, expected) => {
     const { sendsIss } = toMetadata({ ...document, authorization_response_iss_parameter_supported: value });
     expect(sendsIss).toBe(expected);
   });
@@ -367,7 +367,7 @@ describe("metadata", () => {
     ["not listed", ["plain"], false],
     ["no list", "S256", false],
     ["nothing", undefined, false],
-  ])("says that S256 is known only when it is listed: %s", (_, value, expected) => {
+  ])("have S256 as known only if it is listed: %s", (_, value, expected) => {
     const { supportsS256 } = toMetadata({ ...document, code_challenge_methods_supported: value });
     expect(supportsS256).toBe(expected);
   });
@@ -380,11 +380,11 @@ describe("metadata", () => {
     [["none", "HS256", "HS512", "RS384", "ES384", "ES256K", "RS1", "rs256", "RS256 "], []],
     ["RS256", []],
     [undefined, []],
-  ])("keeps only known asymmetric algorithms: %j", (listed, expected) => {
+  ])("keep only known asymmetric algorithms: %j", (listed, expected) => {
     expect(usableAlgorithms({ id_token_signing_alg_values_supported: listed })).toEqual(expected);
   });
 
-  test("has each host once, with its port", () => {
+  test("have each host once, with its port", () => {
     const metadata = toMetadata({ ...document, token_endpoint: "https://idp.example:8443/token" });
     expect(hostsOf(metadata)).toEqual(["idp.example", "idp.example:8443", "keys.example"]);
     expect(hostsOf({ ...metadata, userinfoEndpoint: null })).toHaveLength(3);

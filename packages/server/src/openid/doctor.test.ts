@@ -61,7 +61,7 @@ async function examined({ document = sound, keys = { keys: [jwk] }, date, answer
 }
 
 describe("a sound provider", () => {
-  test("is reported with everything to go on with", async () => {
+  test("the report has every field", async () => {
     const { report, statusOf } = await examined();
     expect(report).toMatchObject({
       discoveryUrl: DISCOVERY_URL,
@@ -111,14 +111,14 @@ describe("a provider that misses a requirement", () => {
       "pushed requests demanded",
       { document: { ...sound, require_pushed_authorization_requests: true } },
     ],
-  ])("%s is reported, and there is nothing to go on with: %s", async (id, _, given) => {
+  ])("%s is reported, without metadata: %s", async (id, _, given) => {
     const { report, statusOf } = await examined(given);
     const missed = Object.keys(statusOf).filter((candidate) => statusOf[candidate] === "not_met");
     expect(missed).toEqual([id]);
     expect(report).toMatchObject({ metadata: null, hosts: [], unreachable: null, answerMs: 12 });
   });
 
-  test("names an endpoint inside, and it is not asked", async () => {
+  test("names an internal endpoint, which gets no request", async () => {
     const connections: unknown[] = [];
     const egress = createEgress({
       allowedOrigins: [],
@@ -141,14 +141,14 @@ describe("a provider that misses a requirement", () => {
   });
 });
 
-describe("a warning, and nothing worse, is given", () => {
+describe("a warning, but no missed requirement, is reported", () => {
   const warned = async (given: Given) => {
     const { report } = await examined(given);
     expect(report.metadata).not.toBeNull();
     return report.warnings;
   };
 
-  test("for endpoints on other hosts than the issuer's, which it names", async () => {
+  test("for endpoints on other hosts than the issuer's, with their names", async () => {
     const document = {
       ...sound,
       token_endpoint: "https://token.example/",
@@ -224,7 +224,7 @@ describe("a provider that cannot be read", () => {
     ["address_not_allowed", "LATCHKEY_EGRESS_ALLOW=https://idp.example"],
     ["tls_unknown_authority", "NODE_EXTRA_CA_CERTS="],
     ["tls_name", "another host name"],
-  ])("because of %s names what the operator can do: %s", (reason, remedy) => {
+  ])("because of %s has what the operator can do: %s", (reason, remedy) => {
     expect(explainDocumentFailure({ reason, status: null }, DISCOVERY_URL)).toContain(remedy);
   });
 
@@ -234,11 +234,14 @@ describe("a provider that cannot be read", () => {
     ["tls_unknown_authority", null],
     ["host_unknown", /^Check the address\./],
     ["too_slow", /^Check the address\./],
-  ])("because of %s: the address is doubted only where nothing else is to do", async (reason, remedy) => {
-    const send = () => Promise.reject(egressFault(reason));
-    const { checks } = await examine({ send, clock: handClock(), allowedOrigins: [] }, DISCOVERY_URL);
-    expect(checks[4]?.remedy ?? null).toEqual(remedy && expect.stringMatching(remedy));
-  });
+  ])(
+    "because of %s: the remedy doubts the address only if there is no other remedy",
+    async (reason, remedy) => {
+      const send = () => Promise.reject(egressFault(reason));
+      const { checks } = await examine({ send, clock: handClock(), allowedOrigins: [] }, DISCOVERY_URL);
+      expect(checks[4]?.remedy ?? null).toEqual(remedy && expect.stringMatching(remedy));
+    },
+  );
 
   const REFUSED_JSON: Partial<Record<DocumentReason, string>> = {
     duplicate_member: '{"issuer":"a","issuer":"b"}',
@@ -246,7 +249,7 @@ describe("a provider that cannot be read", () => {
     lone_surrogate: '{"a":"\\ud800"}',
   };
 
-  test.each(REASONS)("is reported as such, and why: %s", async (reason) => {
+  test.each(REASONS)("is reported, with the reason: %s", async (reason) => {
     const answer: EgressAnswer = {
       status: 200,
       headers: { "content-type": "text/html" },

@@ -5,7 +5,6 @@ import { show } from "../lib/show.ts";
 import {
   type DocumentFailure,
   fetchDiscovery,
-  fetchDocument,
   hostsOf,
   isIssuerOf,
   type Metadata,
@@ -16,7 +15,8 @@ import {
   toMetadata,
 } from "./discovery.ts";
 import { explainDocumentFailure, hasRemedy } from "./document-failure.ts";
-import { readKeys, type SigningKey } from "./keys.ts";
+import { fetchKeys } from "./fetch-keys.ts";
+import type { SigningKey } from "./keys.ts";
 import { attentionTo, inItsWords, recognise } from "./recognise.ts";
 import { CHECK_ADDRESS, type Check, judge, judgeUnread } from "./requirements.ts";
 
@@ -93,12 +93,6 @@ export async function examine(deps: Deps, discoveryUrl: string): Promise<Report>
   };
 }
 
-export async function fetchKeys(send: Send, jwksUri: string | undefined): Promise<SigningKey[] | undefined> {
-  if (jwksUri === undefined) return undefined;
-  const found = await fetchDocument(send, "keys", jwksUri, limits.keysBytes);
-  return "reason" in found ? undefined : readKeys(found.document);
-}
-
 function warningsOf(
   metadata: Metadata | null,
   challengeMethods: string[] | undefined,
@@ -114,10 +108,10 @@ function warningsOf(
       );
   }
   if (challengeMethods && !challengeMethods.includes("S256"))
-    warnings.push("It does not list PKCE with S256; we send it all the same.");
+    warnings.push("It does not list PKCE with S256; Latchkey sends it anyway.");
   if (clockOffset !== null && Math.abs(clockOffset) > limits.clockSkewSeconds) {
     warnings.push(
-      "Its clock and ours are more than 60 seconds apart: sign-ons will fail until one of them is set right.",
+      "Its clock and Latchkey's are more than 60 seconds apart: sign-ons fail until one of them is corrected.",
     );
   }
   return warnings;

@@ -2,9 +2,9 @@ import { limits } from "../contract/limits.ts";
 import type { DocumentFailure, DocumentReason } from "./discovery.ts";
 
 const reasons: Record<DocumentReason, string> = {
-  resting: "it failed several times in a row and is left alone for a moment",
+  resting: "it failed several times in a row, and Latchkey does not call it for a moment",
   address_not_allowed:
-    "its address is not one that may be asked: https on the standard port with a public host name",
+    "its address is not allowed: it must be https on the standard port, with a public host name",
   host_unknown: "its host name is not known",
   host_not_public: "its host is not on the public internet",
   connect_failed: "no connection could be made",
@@ -13,12 +13,12 @@ const reasons: Record<DocumentReason, string> = {
   tls_expired: "its certificate has expired, or is not valid yet",
   tls_failed: "no TLS connection could be made",
   too_slow: "it did not answer in time",
-  too_large: "its answer is larger than we read",
+  too_large: "its answer is too large",
   answer_broken: "its answer broke off or is not HTTP",
-  answer_encoded: "its answer is compressed although we ask for plain",
-  redirected: "it answers with a redirect, which we do not follow",
+  answer_encoded: "its answer is compressed, although plain text was requested",
+  redirected: "it answers with a redirect, which Latchkey does not follow",
   status_not_200: "it does not answer 200",
-  not_json: "its answer is not the JSON that it should be",
+  not_json: "its answer is not a JSON object",
   duplicate_member: "its answer is JSON with a member twice in the same object",
   too_deep: `its answer is JSON of more than ${limits.jsonDepth} levels`,
   lone_surrogate: "its answer is JSON with half of a surrogate pair in it",
@@ -27,7 +27,7 @@ const reasons: Record<DocumentReason, string> = {
 /** For the reasons that an operator can remove. */
 const remedies: Partial<Record<DocumentReason, string>> = {
   tls_unknown_authority:
-    "start Latchkey with NODE_EXTRA_CA_CERTS=<file with that authority's certificate> to have it known",
+    "start Latchkey with NODE_EXTRA_CA_CERTS=<file with that authority's certificate> to make it known",
   tls_name: "use the host name that the certificate is for, or have one made for this name",
 };
 

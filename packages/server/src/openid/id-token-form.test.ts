@@ -70,7 +70,7 @@ describe("the form", () => {
     expect(await reasonFor(change(idp.signToken(good())))).toBe("id_token.malformed");
   });
 
-  test("may have 65,536 characters, and no more", async () => {
+  test("may have at most 65,536 characters", async () => {
     const ofLength = (length: number): string => {
       for (const more of ["", "x", "xx"])
         for (let filler = 48_700; filler < 49_100; filler++) {
@@ -147,7 +147,7 @@ describe("the form", () => {
     ['more levels in the payload, at "x"', () => [json(ownHeader()), deep(20)], levels],
     ['more levels in the payload, at "x"', () => [json(ownHeader()), deep(10_000)], levels],
     ['more levels in the header, at "x"', () => [deep(5000), json(good())], levels],
-  ])("names the part and the member where its JSON is refused: %s (N39)", async (found, parts, expected) => {
+  ])("the refusal of its JSON names the part and the member: %s (N39)", async (found, parts, expected) => {
     const verdict = await verify(signRaw(...parts()));
     expect(verdict).toEqual({
       reason: "id_token.json",

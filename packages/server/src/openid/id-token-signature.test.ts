@@ -52,7 +52,7 @@ describe("signatures", () => {
     expect(await reasonFor(`${header}.${payload}.${signature}`)).toBe("id_token.signature");
   });
 
-  test("looks at the signature before it looks at any claim", async () => {
+  test("the signature is checked before any claim", async () => {
     const verdict = await verify(spoil(idp.signToken(good({ iss: "x", aud: "y", exp: 0 }))));
     expect(verdict).toMatchObject({ reason: "id_token.signature" });
     expect(verdict.checks.at(-1)).toEqual({ check: "id_token.signature", passed: false });
@@ -142,7 +142,7 @@ describe("algorithms", () => {
 });
 
 describe("keys", () => {
-  test("without a key id, takes the only key that can be meant, decoys or not (N29)", async () => {
+  test("without a key id, takes the only key that fits, with or without decoys (N29)", async () => {
     publish(
       ["RS256"],
       [
@@ -164,7 +164,7 @@ describe("keys", () => {
     );
   });
 
-  test("after a second rotation within ten seconds the record says when the key set is read again, and then it works", async () => {
+  test("after a second rotation within ten seconds the record has the time of the next read of the key set, after which it works", async () => {
     expect(await withClaims({})).toBeUndefined();
     idp.rotateKey();
     expect(await withClaims({})).toBeUndefined();
@@ -179,7 +179,7 @@ describe("keys", () => {
     expect(await withClaims({})).toBeUndefined();
   });
 
-  test("looks once for a key that it does not know, and not again within ten seconds (N32)", async () => {
+  test("an unknown key costs one read of the key set within ten seconds (N32)", async () => {
     const token = compact({ alg: "ES256", kid: "unknown" }, good(), signers.ES256(p256().privateKey));
     expect(await reasonFor(token)).toBe("id_token.key");
     expect(idp.asked("/keys")).toBe(2);
@@ -203,12 +203,12 @@ describe("keys", () => {
     expect(await reasonFor(idp.signToken(good(), { kid }))).toBe("id_token.key");
   });
 
-  test("refuses 64 KB of key id before it reads it (N33)", async () => {
+  test("refuses a key id of 64 KB without reading it (N33)", async () => {
     expect(await reasonFor(idp.signToken(good(), { kid: "k".repeat(65_536) }))).toBe("id_token.malformed");
     expect(idp.asked("/keys")).toBe(1);
   });
 
-  test("refuses a key id of 1,025 characters even if the provider has such a key, and does not look for it (N33)", async () => {
+  test("refuses a key id of 1,025 characters even if the provider has such a key, and does not read the key set (N33)", async () => {
     const withKeyId = (length: number) => {
       const kid = "k".repeat(length);
       publish(["RS256"], [jwkOf(rsa, { kid })]);
@@ -219,7 +219,7 @@ describe("keys", () => {
     expect(await withKeyId(1024)).toBeUndefined();
   });
 
-  test("ignores a key that the token brings along (N34)", async () => {
+  test("ignores a key in the token itself (N34)", async () => {
     const attacker = p256();
     const signer = signers.ES256(attacker.privateKey);
     const jwk = jwkOf(attacker, { kid: "theirs" });
@@ -230,7 +230,7 @@ describe("keys", () => {
     expect(await reasonFor(compact({ alg: "ES256", jwk }, good(), signer))).toBe("id_token.signature");
   });
 
-  test("goes to no address that the token names, whether it is refused or accepted (N35)", async () => {
+  test("calls no address that the token names, refused or accepted (N35)", async () => {
     const bait = { jku: `${idp.origin}/bait`, x5u: `${idp.origin}/bait`, x5c: ["AAAA"], x5t: "AAAA" };
     const attacker = signers.ES256(p256().privateKey);
     expect(await reasonFor(compact(ownHeader(bait), good(), attacker))).toBe("id_token.signature");

@@ -48,7 +48,7 @@ describe("a good token", () => {
     },
   );
 
-  test("may come from a request of the storefront: then any nonce is accepted", async () => {
+  test("may come from the storefront's own request: then any nonce is accepted", async () => {
     expect(await reasonFor(idp.signToken(good({ nonce: "its own" })), { nonce: "not_sent" })).toBeUndefined();
   });
 
@@ -56,7 +56,7 @@ describe("a good token", () => {
     expect(await withClaims({ c_hash: "wrong", auth_time: "yesterday", acr: 1, amr: {} })).toBeUndefined();
   });
 
-  test("is good with RS256 (N28)", async () => {
+  test("is accepted with RS256 (N28)", async () => {
     publish(["RS256"], [jwkOf(rsa, { kid: "a" })]);
     const token = compact({ alg: "RS256", kid: "a" }, good(), signers.RS256(rsa.privateKey));
     expect(await reasonFor(token)).toBeUndefined();
@@ -85,7 +85,7 @@ describe("issuer and audience", () => {
     ["a list", () => [idp.issuer]],
     ["null", () => null],
     ["nothing in it", () => ""],
-  ])("refuses an issuer with %s: compared to the letter (R107)", async (_, iss) => {
+  ])("refuses an issuer with %s: it must be exactly equal (R107)", async (_, iss) => {
     expect(await withClaims({ iss: iss() })).toBe("id_token.iss");
   });
 
@@ -134,7 +134,7 @@ describe("issuer and audience", () => {
 describe("times", () => {
   const DAY = 86_400;
 
-  test("refuses a token that does not say when it was issued (N10)", async () => {
+  test("refuses a token without a time of issue (N10)", async () => {
     expect(await withClaims({ iat: undefined })).toBe("id_token.iat");
   });
 
@@ -145,13 +145,13 @@ describe("times", () => {
     expect(await withClaims({ iat: nowSeconds() - 600 })).toBeUndefined();
   });
 
-  test("refuses a token that will be issued in ten minutes (N12), but not for a clock that is a minute fast", async () => {
+  test("refuses a token that was issued ten minutes in the future (N12), but accepts one from a clock that is a minute fast", async () => {
     expect(await withClaims({ iat: nowSeconds() + 600 })).toBe("id_token.iat");
     expect(await withClaims({ iat: nowSeconds() + 61 })).toBe("id_token.iat");
     expect(await withClaims({ iat: nowSeconds() + 60 })).toBeUndefined();
   });
 
-  test("refuses a token without an end (N13)", async () => {
+  test("refuses a token without an expiry (N13)", async () => {
     expect(await withClaims({ exp: undefined })).toBe("id_token.exp");
   });
 
@@ -177,7 +177,7 @@ describe("times", () => {
     "true",
     '""',
   ];
-  test.each(noInstants)("refuses %s as the end (N16)", async (exp) => {
+  test.each(noInstants)("refuses %s as the expiry (N16)", async (exp) => {
     const payload = JSON.stringify(good({ exp: 0 })).replace('"exp":0', `"exp":${exp}`);
     expect(await reasonFor(signRaw(ownHeader(), payload))).toBe("id_token.exp");
   });
@@ -187,12 +187,12 @@ describe("times", () => {
     expect(await reasonFor(signRaw(ownHeader(), payload))).toBe("id_token.iat");
   });
 
-  test("an exp beyond any calendar is far in the future, and no error (N16)", async () => {
+  test("an exp beyond any calendar counts as far in the future, without an error (N16)", async () => {
     expect(await withClaims({ exp: 1e300 })).toBeUndefined();
     expect(await withClaims({ exp: -1e300 })).toBe("id_token.exp");
   });
 
-  test("refuses a token that is good in ten minutes (N17), but not for a clock that is a minute fast", async () => {
+  test("refuses a token that is valid only in ten minutes (N17), but accepts one from a clock that is a minute fast", async () => {
     expect(await withClaims({ nbf: nowSeconds() + 600 })).toBe("id_token.nbf");
     expect(await withClaims({ nbf: nowSeconds() + 61 })).toBe("id_token.nbf");
     expect(await withClaims({ nbf: nowSeconds() + 60 })).toBeUndefined();
@@ -216,7 +216,7 @@ describe("the nonce", () => {
     expect(await withClaims({ nonce })).toBe("id_token.nonce");
   });
 
-  test("refuses everything when the nonce that was sent is not known any more", async () => {
+  test("refuses every token if the sent nonce is unknown", async () => {
     const lost = { value: undefined as never };
     expect(await reasonFor(idp.signToken(good({ nonce: undefined })), { nonce: lost })).toBe(
       "id_token.nonce",
@@ -293,7 +293,7 @@ describe("the hash of the access token (N42)", () => {
 });
 
 describe("the record of a check", () => {
-  test("has both sides of the comparison, and ends with the first failure", async () => {
+  test("has expected and found values, and ends with the first failure", async () => {
     const { checks } = await verify(idp.signToken(good({ aud: ["the-store", "stranger"], exp: 0 })));
     expect(checks.at(-1)).toEqual({
       check: "id_token.aud",
@@ -303,7 +303,7 @@ describe("the record of a check", () => {
     });
   });
 
-  test("shows times as times, and a text as a text", async () => {
+  test("shows times as times, and text as text", async () => {
     const last = async (changes: object) => (await verify(idp.signToken(good(changes)))).checks.at(-1);
     const now = new Date(clock.now() - 60_000).toISOString();
     expect(await last({ exp: 0 })).toMatchObject({
@@ -339,7 +339,7 @@ describe("the record of a check", () => {
     ["a\r\nb\0c\u202ed\u2028e", "a\ufffd\ufffdb\ufffdc\ufffdd\ufffde"],
     ["x".repeat(1000), "x".repeat(200)],
     [`${"x".repeat(199)}😀`, `${"x".repeat(199)}\ufffd`],
-  ])("shows a value from outside shortened and on one line: %j", (value, shown) => {
+  ])("shows a value of the provider shortened and on one line: %j", (value, shown) => {
     expect(show(value)).toBe(shown);
   });
 });

@@ -56,7 +56,7 @@ export async function verifyIdToken(
       ? {
           part: "nonce" as const,
           passed: true,
-          expected: "none of ours",
+          expected: "none of Latchkey's",
           found: nonce === undefined ? "absent" : "sent",
         }
       : { part: "nonce" as const, passed: isText(nonce) && nonce === expected.nonce.value },

@@ -60,7 +60,7 @@ const reasonFor = async (tokens: JsonObject) => {
 
 const NO_EMAIL = { email: undefined };
 
-test("a good answer gives the person; UserInfo is not read when the ID token has the e-mail", async () => {
+test("a valid answer gives the person; UserInfo is not read if the ID token has the e-mail", async () => {
   const tokens = tokensWith({ email_verified: true, name: "Ada Lovelace", sid: "session" });
   const result = await identified(tokens);
   expect(result).toMatchObject({
@@ -97,7 +97,7 @@ describe("the answer of the token endpoint", () => {
     },
   );
 
-  test("need not say when the access token expires (N72)", async () => {
+  test("can lack the expiry of the access token (N72)", async () => {
     expect(await reasonFor(tokensWith({}, { expires_in: undefined }))).toBeUndefined();
   });
 
@@ -145,14 +145,14 @@ describe("the e-mail", () => {
     expect(JSON.stringify(result)).not.toContain("evil");
   });
 
-  test("that UserInfo cannot give ends the sign-on (N79)", async () => {
+  test("that UserInfo fails to give ends the sign-on (N79)", async () => {
     idp.hooks.answer = { "/userinfo": (_, response) => void response.writeHead(500).end() };
     expect(await reasonFor(tokensWith(NO_EMAIL))).toBe("userinfo.unavailable");
     idp.hooks = { userinfo: () => [] };
     expect(await reasonFor(tokensWith(NO_EMAIL))).toBe("userinfo.malformed");
   });
 
-  test("that is nowhere is missed (N81)", async () => {
+  test("a missing e-mail gives claims.email_missing (N81)", async () => {
     expect(await reasonFor(tokensWith(NO_EMAIL))).toBe("claims.email_missing");
     for (const email of [null, ""]) {
       idp.hooks.userinfo = (claims) => ({ ...claims, email });
@@ -160,7 +160,7 @@ describe("the e-mail", () => {
     }
   });
 
-  test("that is nowhere is missed where there is no UserInfo, or nothing to ask it with (N81)", async () => {
+  test("a missing e-mail gives claims.email_missing, also without a UserInfo endpoint or an access token (N81)", async () => {
     expect(await reasonFor(tokensWith(NO_EMAIL, { access_token: undefined }))).toBe("claims.email_missing");
     expect(await reasonFor(tokensWith(NO_EMAIL, { access_token: { at: 1 } }))).toBe("claims.email_missing");
     expect(idp.asked("/userinfo")).toBe(0);
@@ -189,7 +189,7 @@ describe("the e-mail", () => {
     },
   );
 
-  test("shows the type of email_verified, so that support sees a text as a text", async () => {
+  test("the record shows the type of email_verified, so that support can recognise a text", async () => {
     const { checks } = await identified(tokensWith({ email_verified: "true" }));
     expect(checks.at(-1)).toMatchObject({ found: 'in the ID token, email_verified "true"' });
     expect(JSON.stringify(checks)).not.toContain("ada@");
@@ -207,7 +207,7 @@ describe("the e-mail", () => {
     ["10 KB", `${"a".repeat(10_000)}@shop.example`],
     ["a space", " "],
     ["no address", "ada"],
-  ])("that is %s is refused, and not looked for elsewhere (N84)", async (_, email) => {
+  ])("that is %s is refused, and UserInfo is not read for another (N84)", async (_, email) => {
     idp.hooks.userinfo = (claims) => ({ ...claims, email: "ada@shop.example" });
     expect(await reasonFor(tokensWith({ email, email_verified: true }))).toBe("claims.email_invalid");
     expect(idp.asked("/userinfo")).toBe(0);
@@ -276,7 +276,7 @@ describe("the rest", () => {
     expect(await identityOf(tokensWith({ sid }))).toMatchObject({ idpSession: expected });
   });
 
-  test("subjects that differ in case alone are two (N41)", async () => {
+  test("subjects that differ only in case are two subjects (N41)", async () => {
     expect(await identityOf(tokensWith({ sub: "SUBJECT" }))).toMatchObject({ subject: "SUBJECT" });
     expect(await identityOf(tokensWith({ sub: "subject" }))).toMatchObject({ subject: "subject" });
   });

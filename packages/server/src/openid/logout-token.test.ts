@@ -68,7 +68,7 @@ describe("a good token", () => {
     expect(await withClaims({ events: { [EVENT]: { more: 1 }, "urn:other": {} } })).toHaveProperty("subject");
   });
 
-  test("may come again: it says the same as before (N115)", async () => {
+  test("may come again, with the same result (N115)", async () => {
     const token = idp.signToken(good());
     expect(await verify(token)).toEqual(await verify(token));
   });
@@ -86,7 +86,7 @@ describe("signatures (R174)", () => {
     expect(await verify(`${part({ alg })}.${part(good())}.`)).toEqual(refused("alg"));
   });
 
-  test("refuses other algorithms, rightly signed or not (N111)", async () => {
+  test("refuses other algorithms, with or without a valid signature (N111)", async () => {
     const hs256 = `${part({ alg: "HS256" })}.${part(good())}`;
     const mac = createHmac("sha256", "first secret").update(hs256).digest("base64url");
     expect(await verify(`${hs256}.${mac}`)).toEqual(refused("alg"));
@@ -174,7 +174,7 @@ describe("claims", () => {
     for (const exp of [null, "tomorrow", ""]) expect(await withClaims({ exp })).toEqual(refused("exp"));
   });
 
-  test("says whether the refused token has the provider's signature", async () => {
+  test("a refusal shows whether the provider has signed the token", async () => {
     expect(await withClaims({ aud: "another" })).toMatchObject({
       isSigned: true,
       checks: expect.arrayContaining([
@@ -195,19 +195,19 @@ describe("claims", () => {
     expect(await withClaims({ sid: value, sub: undefined })).toEqual(refused("sid"));
   });
 
-  test.each([undefined, null, "", 1])("refuses %j as its own name", async (jti) => {
+  test.each([undefined, null, "", 1])("refuses %j as jti", async (jti) => {
     expect(await withClaims({ jti })).toEqual(refused("jti"));
   });
 });
 
-describe("the two kinds of token are not mixed up", () => {
+describe("the two kinds of token are distinct", () => {
   test("refuses an ID token (N115)", async () => {
     const idToken = { ...good({ events: undefined }), email: "ada@shop.example" };
     expect(await verify(idp.signToken({ ...idToken, nonce: "nonce" }))).toEqual(refused("events"));
     expect(await verify(idp.signToken(idToken, { typ: "JWT" }))).toEqual(refused("events"));
   });
 
-  test("a logout token is no ID token", async () => {
+  test("a logout token is refused as an ID token", async () => {
     const asIdToken = (token: string) =>
       verifyIdToken(client, token, {
         nonce: { value: "nonce" },

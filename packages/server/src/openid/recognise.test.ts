@@ -21,7 +21,7 @@ test.each(knownProviders.filter(({ key }) => capturedProviders().includes(key)))
 describe("a provider is recognised by its document", () => {
   const known = new Set(["keycloak", "dex", "hydra", "lemonldap"]);
 
-  test.each(capturedProviders())("as it was seen: %s", (provider) => {
+  test.each(capturedProviders())("in the form that was recorded: %s", (provider) => {
     for (const { body } of capturedOf(provider, "discovery"))
       expect(named(body)).toBe(known.has(provider) ? provider : null);
   });
@@ -50,7 +50,7 @@ describe("a provider is recognised by its document", () => {
         introspection_endpoint: "https://x.zitadel.cloud/oauth/v2/introspect",
       },
     ],
-  ])("as its documentation has it: %s", (key, document) => {
+  ])("in the form of its documentation: %s", (key, document) => {
     expect(named(document)).toBe(key);
   });
 
@@ -59,7 +59,7 @@ describe("a provider is recognised by its document", () => {
     { issuer: "https://evil.example/?x=https://accounts.google.com" },
     { issuer: "https://okta.com.evil.example" },
     { issuer: 7, authorization_endpoint: ["/protocol/openid-connect/auth"] },
-  ])("and not by something like it: %j", (document) => {
+  ])("and not by a similar text: %j", (document) => {
     expect(named(document)).toBeNull();
   });
 });
@@ -74,7 +74,7 @@ describe("its remedies", () => {
   });
   const keycloak = knownProviders.find(({ key }) => key === "keycloak") ?? null;
 
-  test("say where that is in its console, once, and only where there is something to remedy", () => {
+  test("name the place in its console, once, and only if there is something to remedy", () => {
     const checks = [
       check("R3", "not_met", "Allow it."),
       check("R4", "met", null),
@@ -87,7 +87,7 @@ describe("its remedies", () => {
     expect(inItsWords(null, checks)).toEqual(checks);
   });
 
-  test("name the place of the algorithm only where the algorithm is at fault, and not the address (R1)", () => {
+  test("name the place of the algorithm only if the algorithm is at fault, and not the address (R1)", () => {
     const document = {
       ...capturedOf("keycloak", "discovery")[0]?.body,
       issuer: "https://sso.example/realms/shop",
@@ -97,7 +97,7 @@ describe("its remedies", () => {
       const examined = { discoveryUrl, document: { ...document, ...changes }, keys: [], allowedOrigins: [] };
       return inItsWords(keycloak, inItsWords(keycloak, judge(examined)))[0]?.remedy;
     };
-    expect(remedyFor({ issuer: "https://sso.internal/realms/shop" })).toMatch(/agree to the letter\.$/);
+    expect(remedyFor({ issuer: "https://sso.internal/realms/shop" })).toMatch(/agree exactly\.$/);
     const endpoints = Object.fromEntries(ENDPOINTS.map((name) => [name, "https://sso.example/x"]));
     expect(remedyFor({ ...endpoints, id_token_signing_alg_values_supported: ["HS256"] })).toMatch(
       /^Sign with RS256, PS256, ES256 or EdDSA\. In Keycloak: [^.]*ID token signature algorithm\.$/,
@@ -112,7 +112,7 @@ describe("its remedies", () => {
   });
 });
 
-test("each has a recipe, which says whether it was run or read", () => {
+test("each has a recipe, which states whether it was run or read", () => {
   expect(knownProviders).toHaveLength(12);
   for (const { key, seen, attention, steps } of knownProviders) {
     const page = readFileSync(

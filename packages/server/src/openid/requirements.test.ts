@@ -57,7 +57,7 @@ test("a sound document meets R1 to R5; the other requirements need a token", () 
 
 const named = (name: string) => expect.stringContaining(name);
 
-describe("a missed requirement has evidence and a remedy, and the others are as before", () => {
+describe("a missed requirement has evidence and a remedy, and the others are unchanged", () => {
   test.each<[RequirementId, string, Record<string, unknown>, string]>([
     // R1: a complete document that agrees with its address.
     ["R1", "no issuer", { issuer: undefined }, "issuer"],
@@ -122,7 +122,7 @@ describe("a missed requirement has evidence and a remedy, and the others are as 
     ["R1", "an empty UserInfo endpoint", { userinfo_endpoint: "" }, "userinfo_endpoint"],
     [
       "R1",
-      "no algorithm that we accept",
+      "no algorithm that Latchkey accepts",
       { id_token_signing_alg_values_supported: ["none", "HS256"] },
       "algorithm",
     ],
@@ -193,7 +193,7 @@ describe("a missed requirement has evidence and a remedy, and the others are as 
   });
 });
 
-test("several are missed at once, each by itself", () => {
+test("several requirements can be missed, each with its own evidence", () => {
   const checks = judged({
     issuer: "https://evil.example",
     token_endpoint_auth_methods_supported: ["none"],
@@ -203,7 +203,7 @@ test("several are missed at once, each by itself", () => {
   expect(statuses(checks)).toEqual({ ...MET, R1: "not_met", R2: "not_met", R3: "not_met", R4: "unknown" });
 });
 
-test("everything that is missing is named at once", () => {
+test("all missing members are named together", () => {
   const [first] = judged({
     token_endpoint: undefined,
     jwks_uri: undefined,
@@ -237,7 +237,7 @@ describe("a requirement is met", () => {
     expect(statuses(judged(change))).toEqual(MET);
   });
 
-  test("by endpoints inside when the operator allows them, and only then", () => {
+  test("by internal endpoints only if the operator allows them", () => {
     const inside = { token_endpoint: "http://127.0.0.1:9000/token" };
     expect(statuses(judged(inside, keysOf(jwk), ["http://127.0.0.1:9000"])).R1).toBe("met");
     expect(statuses(judged(inside, keysOf(jwk), ["http://127.0.0.1:9001"])).R1).toBe("not_met");
@@ -269,11 +269,11 @@ test.each<[string, Record<string, unknown>, string]>([
     { jwks_uri: undefined, token_endpoint: undefined },
     "The document lacks token_endpoint, jwks_uri. Publish these members.",
   ],
-  ["R1", { jwks_uri: "http://a.example/" }, "This is no address that may be asked: jwks_uri."],
+  ["R1", { jwks_uri: "http://a.example/" }, "This address is not allowed: jwks_uri."],
   [
     "R1",
     { jwks_uri: "http://a.example/", token_endpoint: "http://a.example/" },
-    "These are no addresses that may be asked: token_endpoint, jwks_uri.",
+    "These addresses are not allowed: token_endpoint, jwks_uri.",
   ],
   [
     "R3",
@@ -285,7 +285,7 @@ test.each<[string, Record<string, unknown>, string]>([
     { require_signed_request_object: true, require_pushed_authorization_requests: true },
     "It demands require_pushed_authorization_requests and require_signed_request_object. Do not demand them for this client.",
   ],
-])("%s of %j has its verb and its noun in the right number", (requirement, change, text) => {
+])("%s of %j has verb and noun in the right number", (requirement, change, text) => {
   const { evidence, remedy } = judged(change).find(({ id }) => id === requirement) ?? {};
   expect(`${evidence} ${remedy}`).toContain(text);
 });
@@ -312,7 +312,7 @@ test("evidence does not repeat other members of the document", () => {
   }
 });
 
-test("of a document that could not be read, only that is known", () => {
+test("an unreadable document leaves all other checks unknown", () => {
   const checks = judgeUnread("It was not there.", CHECK_ADDRESS);
   expect(statuses(checks)).toEqual({
     ...Object.fromEntries(IDS.map((id) => [id, "unknown"])),

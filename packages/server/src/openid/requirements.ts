@@ -38,7 +38,7 @@ export type Judged = Omit<Check, "id" | "requirement">;
 
 /** A sign-on through Latchkey proves only that a request with a nonce is accepted. */
 export const NONCE_SENT =
-  "We always send a nonce and never acr_values, so whether it demands a nonce cannot be told while we send one; sign-ons through us do not depend on it.";
+  "Latchkey always sends a nonce and never acr_values. So it cannot find out whether the provider requires a nonce; sign-ons work in both cases.";
 
 type Examined = {
   discoveryUrl: string;
@@ -64,7 +64,9 @@ export function judge(examined: Examined): Check[] {
     R6: unknown("Whether tokens are encrypted shows at the first sign-on."),
     R7: unknown("The audience shows at the first sign-on."),
     R8: unknown(NONCE_SENT),
-    R9: unknown("We do not look at auth_time; whether that is enough shows at the first sign-on."),
+    R9: unknown(
+      "Latchkey reads auth_time only if the storefront sends max_age; whether that is enough shows at the first sign-on.",
+    ),
   };
   return toChecks((id) => judged[id]);
 }
@@ -93,7 +95,7 @@ function judgeCompatible({ discoveryUrl, document, keys, allowedOrigins }: Exami
   if (!isIssuerOf(issuer, discoveryUrl)) {
     return notMet(
       `The document at ${toDiscoveryUrl(discoveryUrl)} names the issuer ${show(issuer)}, which is not the address that it was read from.`,
-      "Use the discovery URL of the issuer itself: issuer and address must agree to the letter.",
+      "Use the discovery URL of the issuer itself: issuer and address must agree exactly.",
     );
   }
   if (/[?#]/.test(issuer))
@@ -117,12 +119,12 @@ function judgeCompatible({ discoveryUrl, document, keys, allowedOrigins }: Exami
   });
   if (barred.length > 0) {
     return notMet(
-      `${barred.length === 1 ? "This is no address" : "These are no addresses"} that may be asked: ${barred.join(", ")}.`,
+      `${barred.length === 1 ? "This address is" : "These addresses are"} not allowed: ${barred.join(", ")}.`,
       "Endpoints must be https on the standard port, with a public host name. An internal one must be allowed by the operator.",
     );
   }
   if (usableAlgorithms(document).length === 0) {
-    return notMet("It signs ID tokens with no algorithm that we accept.", SIGN_WITH);
+    return notMet("It signs ID tokens with no algorithm that Latchkey accepts.", SIGN_WITH);
   }
   if (keys === undefined)
     return notMet("Its keys could not be read.", "Make `jwks_uri` answer 200 with a JWK set.");

@@ -114,7 +114,7 @@ test.each(["__proto__", "constructor"])("a claim called %s is a claim like other
   ]);
 });
 
-describe("is not asked", () => {
+describe("is not requested", () => {
   test.each(["a\r\nX-Evil: 1", "a b", "a\0", "é", "\u{1f600}", ""])(
     "with %j as token",
     async (accessToken) => {
@@ -123,7 +123,7 @@ describe("is not asked", () => {
     },
   );
 
-  test("where there is none", async () => {
+  test("if there is no endpoint", async () => {
     expect(await fetched("at", { ...metadata, userinfoEndpoint: null })).toMatchObject({
       reason: "userinfo.unavailable",
     });
@@ -138,7 +138,7 @@ describe("a signed answer", () => {
   };
   const own = () => ({ sub: "subject", email: "ada@shop.example", iss: idp.issuer, aud: idp.clientId });
 
-  test("is read when the provider has signed it, with or without issuer, audience and end", async () => {
+  test("is read if the provider has signed it, with or without issuer, audience and expiry", async () => {
     answers(() => idp.signToken(own()), { "content-type": "application/jwt; charset=utf-8" });
     expect(await fetched()).toEqual({ claims: own(), isSigned: true });
     answers(() => idp.signToken({ sub: "subject" }, { typ: "JWT" }));
@@ -147,7 +147,7 @@ describe("a signed answer", () => {
     expect(await fetched()).toHaveProperty("isSigned", true);
   });
 
-  test("by a key that came into use since is read", async () => {
+  test("by a key that was published later is read", async () => {
     idp.rotateKey();
     answers(() => idp.signToken(own()));
     expect(await fetched()).toHaveProperty("isSigned", true);
@@ -176,7 +176,7 @@ describe("a signed answer", () => {
       () => ({ expected: "not expired", found: expect.stringMatching(/^the end 20/) }),
     ],
     [
-      "by a key that nobody knows",
+      "by an unknown key",
       () => idp.signToken(own(), { kid: "unknown" }),
       () => ({ expected: "a key of the provider", found: "unknown" }),
     ],
@@ -190,7 +190,7 @@ describe("a signed answer", () => {
       () => tampered(idp.signToken(own())),
       () => ({ expected: expect.stringMatching(/^a signature by the key key-/), found: "another signature" }),
     ],
-  ])("%s is refused with both sides of the comparison", async (_, token, evidence) => {
+  ])("%s is refused with expected and found values", async (_, token, evidence) => {
     answers(token);
     expect(await fetched()).toMatchObject({ reason: "userinfo.signature", evidence: evidence() });
   });
@@ -200,7 +200,7 @@ describe("a signed answer", () => {
     ["for another client", "signature", () => idp.signToken({ ...own(), aud: "another" })],
     ["that is over", "signature", () => idp.signToken({ ...own(), exp: seconds() - 120 })],
     ["whose end is a text", "signature", () => idp.signToken({ ...own(), exp: "tomorrow" })],
-    ["by a key that nobody knows", "signature", () => idp.signToken(own(), { kid: "unknown" })],
+    ["by an unknown key", "signature", () => idp.signToken(own(), { kid: "unknown" })],
     [
       "without a signature",
       "signature",

@@ -16,7 +16,7 @@ export type AcceptDeps = {
 
 type Candidate = { storeId: string; discoveryUrl: string; enabled: boolean };
 
-/** `metadata` is null where the document cannot be used; `issuer` is what the document names all the same. */
+/** `metadata` is null if the document cannot be used; `issuer` is what the document names, in any case. */
 export type AcceptedDocument = { metadata: Metadata | null; issuer: string | null };
 
 /** Examines a provider that no profile has yet. Each call is one of the store's tries. */

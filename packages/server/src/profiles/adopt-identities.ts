@@ -23,10 +23,10 @@ const LISTED = 25;
 const REMEMBERED = 100;
 
 export async function listAdoptable(db: Database, heir: Heir): Promise<Adoptable[]> {
-  const speakers = await listSpeakers(db, heir);
+  const owners = await listOwners(db, heir);
   const adoptable = new Map<string, Adoptable>();
   const offer = async (profileId: string, former: Former) => {
-    const left = await listLeftBehind(db, heir, speakers, profileId, former);
+    const left = await listLeftBehind(db, heir, owners, profileId, former);
     const others = left.filter((one) => one.profile_id === profileId || !adoptable.has(one.profile_id));
     const identities = Math.min(
       others.reduce((sum, one) => sum + one.identities, 0),
@@ -48,7 +48,7 @@ export async function listAdoptable(db: Database, heir: Heir): Promise<Adoptable
 /** Runs under the store's lock, so that no two profiles take over the same one. */
 export async function adoptIdentities(trx: Trx, heir: Heir & Former, formerProfileId: string): Promise<void> {
   const deleted = await readFormer(trx, heir.store_id, formerProfileId);
-  const leftBehind = await listLeftBehind(trx, heir, await listSpeakers(trx, heir), formerProfileId, deleted);
+  const leftBehind = await listLeftBehind(trx, heir, await listOwners(trx, heir), formerProfileId, deleted);
   if (leftBehind.length === 0)
     throw new Problem("adoption_impossible", { source: { pointer: "/data/adopt_identities_of" } });
   const issuers = deleted.former_issuers.reduce(withIssuer, [...heir.former_issuers]);
@@ -66,21 +66,21 @@ const hadInTheEnd = (issuers: readonly FormerIssuer[], heir: Heir): boolean =>
   issuers.slice(-1).some((last) => isNamed(last, heir));
 
 /**
- * A deleted profile and the profiles that it had taken over, if they have identities that no existing profile has. The
- * search is under the heir's issuer and client; where the deleted profile had these two in the end, also under its
- * issuers and clients before.
+ * A deleted profile and the profiles that it had taken over, if they have identities that no existing profile has.
+ * Searches by the heir's issuer and client id. If these were also the deleted profile's last ones, searches by its
+ * earlier ones too.
  */
 async function listLeftBehind(
   db: Database,
   heir: Heir,
-  speakers: readonly Speaker[],
+  owners: readonly IdentityOwner[],
   formerProfileId: string,
   { former_profile_ids: ids, former_issuers: issuers }: Former,
 ): Promise<Adoptable[]> {
   const names = hadInTheEnd(issuers, heir) ? issuers : [heir];
   const left: Adoptable[] = [];
   for (const profileId of [formerProfileId, ...ids]) {
-    if (speakers.some((speaker) => speaksFor(speaker, profileId, names))) continue;
+    if (owners.some((owner) => owns(owner, profileId, names))) continue;
     let identities = 0;
     for (const { issuer, clientId } of names)
       identities += await countIdentities(db, { ...heir, issuer, clientId }, profileId);
@@ -133,16 +133,19 @@ async function readFormer(trx: Trx, storeId: string, profileId: string): Promise
   return row ? formerOf(row) : NOTHING;
 }
 
-/** An existing profile. It speaks for itself and for profiles that it has taken over, by all clients that it had. */
-type Speaker = { id: string; ids: readonly string[]; clientIds: readonly string[] };
+/**
+ * An existing profile with the ids of the profiles that it has taken over, and with its present and former client ids.
+ */
+type IdentityOwner = { id: string; ids: readonly string[]; clientIds: readonly string[] };
 
-const speaksFor = ({ id, ids, clientIds }: Speaker, profileId: string, names: readonly FormerIssuer[]) =>
+/** Whether the identities of a profile under one of these clients belong to this owner. */
+const owns = ({ id, ids, clientIds }: IdentityOwner, profileId: string, names: readonly FormerIssuer[]) =>
   id === profileId || (ids.includes(profileId) && names.some(({ clientId }) => clientIds.includes(clientId)));
 
-async function listSpeakers(
+async function listOwners(
   db: Database,
   { store_id: storeId, realm_id: realmId }: Heir,
-): Promise<Speaker[]> {
+): Promise<IdentityOwner[]> {
   const rows = await db
     .selectFrom("oidc_profiles")
     .select(["id", "client_id", "former_profile_ids", "former_issuers"])

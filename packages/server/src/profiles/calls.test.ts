@@ -59,14 +59,14 @@ describeCounting((begin) => {
     expect(keptFor).toEqual([undefined, "b"]);
   });
 
-  test("a fault is thrown as it is", async () => {
+  test("a fault is thrown unchanged", async () => {
     const { call } = setup(begin());
     const fault = egressFault("tls_failed");
     expect(await call("a", fault)).toBe(fault);
   });
 
   describe("health", () => {
-    test("is not known of a profile that has never failed, which is well", async () => {
+    test("is unknown for a profile that has never failed, which counts as healthy", async () => {
       const { calls, call } = setup(begin());
       expect(calls.healthOf("a")).toBeUndefined();
       await call("a", 200);
@@ -102,20 +102,23 @@ describeCounting((begin) => {
       }
     });
 
-    test.each([500, 502, 503, 599])("takes %d for a failure", async (status) => {
+    test.each([500, 502, 503, 599])("counts status %d as a failure", async (status) => {
       const { call, statusOf } = setup(begin());
       for (let time = 0; time < 5; time++) await call("a", status);
       expect(statusOf("a")).toBe("down");
     });
 
-    test.each([200, 204, 302, 400, 401, 403, 404, 429, 499])("takes %d for an answer", async (status) => {
-      const { call, fail, statusOf } = setup(begin());
-      await fail("a", 4);
-      await call("a", status);
-      expect(statusOf("a")).toBe("up");
-    });
+    test.each([200, 204, 302, 400, 401, 403, 404, 429, 499])(
+      "counts status %d as an answer",
+      async (status) => {
+        const { call, fail, statusOf } = setup(begin());
+        await fail("a", 4);
+        await call("a", status);
+        expect(statusOf("a")).toBe("up");
+      },
+    );
 
-    test("of one profile does not change another's", async () => {
+    test("of one profile does not change that of another", async () => {
       const { calls, fail, call, statusOf } = setup(begin());
       await fail("a", 5);
       await fail("b", 1);
@@ -137,7 +140,7 @@ describeCounting((begin) => {
   });
 
   describe("a profile that is down", () => {
-    test("is left alone for five seconds", async () => {
+    test("gets no request for five seconds", async () => {
       const { calls, clock, fail, waiting } = setup(begin());
       await fail("a", 5);
       clock.advance(REST_MS - 1);
@@ -164,7 +167,7 @@ describeCounting((begin) => {
       expect(await call("a", 200)).toEqual(answer(200));
     });
 
-    test("is then asked once, while the others go on resting", async () => {
+    test("then gets one request, while the other profiles go on resting", async () => {
       const { calls, clock, fail, waiting } = setup(begin());
       await fail("a", 5);
       clock.advance(REST_MS);
@@ -177,7 +180,7 @@ describeCounting((begin) => {
       await probe;
     });
 
-    test("is up, since now, when that goes well", async () => {
+    test("is up, since now, if that request succeeds", async () => {
       const { calls, clock, fail, call } = setup(begin());
       await fail("a", 5);
       clock.advance(REST_MS);
@@ -186,7 +189,7 @@ describeCounting((begin) => {
       expect(await call("a", 200)).toEqual(answer(200));
     });
 
-    test("rests five seconds more when that fails, and has been down since the beginning", async () => {
+    test("rests five seconds more if that request fails, and keeps the time since when it has been down", async () => {
       const { calls, clock, fail, call, waiting } = setup(begin());
       await fail("a", 5);
       const downAt = clock.now();
@@ -200,7 +203,7 @@ describeCounting((begin) => {
       expect(await call("a", 200)).toEqual(answer(200));
     });
 
-    test("rests from the start of the request that finds out, however long it takes", async () => {
+    test("rests from the start of that request, however long it takes", async () => {
       const { calls, clock, fail, waiting } = setup(begin());
       await fail("a", 5);
       clock.advance(REST_MS);
@@ -212,7 +215,7 @@ describeCounting((begin) => {
       expect(calls.toProbe()).toEqual(["a"]);
     });
 
-    test("does not take refusals while it rests for failures", async () => {
+    test("does not count a refused call during its rest as a failure", async () => {
       const { calls, clock, fail, call, statusOf } = setup(begin());
       await fail("a", 5);
       for (let index = 0; index < 20; index++) await calls.send("a", request).catch(() => {});
@@ -222,15 +225,15 @@ describeCounting((begin) => {
       expect(statusOf("a")).toBe("degraded");
     });
 
-    test("leaves the others alone", async () => {
+    test("does not affect other profiles", async () => {
       const { fail, call } = setup(begin());
       await fail("a", 5);
       expect(await call("b", 200)).toEqual(answer(200));
     });
   });
 
-  describe("whom to probe", () => {
-    test("has a provider that gave no answer, until it answers; when it is down, after each rest", async () => {
+  describe("the providers to probe", () => {
+    test("have a provider that gave no answer, until it answers; a provider that is down, after each rest", async () => {
       const { calls, clock, fail, call } = setup(begin());
       await call("a", 200);
       expect(calls.toProbe()).toEqual([]);
@@ -246,7 +249,7 @@ describeCounting((begin) => {
       expect(calls.toProbe()).toEqual([]);
     });
 
-    test("those that are silent first, then the longest rested: however many are down, each has its turn", async () => {
+    test("silent ones come first, then the ones that rested longest", async () => {
       const { calls, clock, fail, call } = setup(begin());
       for (const profileId of ["a", "b", "c"]) {
         await fail(profileId, 5);
@@ -261,7 +264,7 @@ describeCounting((begin) => {
       expect(calls.toProbe()).toEqual(["d", "b", "c", "a"]);
     });
 
-    test("has no provider because of requests about codes", async () => {
+    test("have no provider because of requests about codes", async () => {
       const { calls, call } = setup(begin());
       for (let n = 0; n < 4; n++) await call("a", egressFault("connect_failed"), "code");
       expect(calls.toProbe()).toEqual([]);
@@ -273,7 +276,7 @@ describeCounting((begin) => {
     const RESTING = expect.objectContaining({ reason: "resting" });
 
     test.each([500, 503, 400, 401])(
-      "says nothing of the provider when the answer is %d, however often",
+      "shows nothing of the provider if the answer is %d, however often",
       async (status) => {
         const { call, statusOf, waiting } = setup(begin());
         for (let n = 0; n < 50; n++) await call("a", status, "code");

@@ -10,10 +10,10 @@ import { createHealth, type HealthDeps } from "./health/health.ts";
 import type { ShownHealth } from "./health/health-states.ts";
 
 /**
- * Requests to identity providers, by profile. A provider that is down is not asked, so a dead provider does not slow
- * down the others.
+ * Requests to identity providers, by profile. A provider that is down gets no requests, so a dead provider does not
+ * slow down the others.
  *
- * The answer to one code shows nothing of a provider's health, because anybody can send a made-up code. A request about
+ * The answer to one code shows nothing of a provider's health, because anyone can send a made-up code. A request about
  * a code counts against the provider only when the request could not be sent. It never counts against the shopper's
  * network address, which others may share; the cost of a silent provider is bounded by the places at a provider
  * (lib/fair-places.ts) and by the time limit of a request.
@@ -83,7 +83,8 @@ export function createCalls({ egress, onCall, ...deps }: Deps) {
     tryOut: ask,
     /** Profiles whose document to read without a sign-on, to find out whether the provider answers. */
     toProbe(): string[] {
-      // Silent ones first: after five requests they are well or down. Ones that are down may stay so for any time.
+      // Silent providers first: five requests settle whether such a provider is up or down. A provider that is down can
+      // stay down for any time.
       return [...[...silent].filter((profileId) => !isDown(profileId)), ...rested()];
     },
     ...health,

@@ -23,7 +23,7 @@ import {
 
 type Deps = { storage: Storage; clock: Clock; calls: Pick<Calls, "healthOf"> };
 
-/** The meaning of the write beside its columns, for the rules and the events. */
+/** Facts about the write that its columns do not show; the rules and the events need them. */
 type ProfileWrite = Pick<ProfileChange, "adopt_identities_of" | "client_secret" | "client_secret_next"> & {
   /** The document that waited is approved. */
   isApproval?: true;

@@ -163,7 +163,7 @@ export class Directory {
     else if (now - (profile.read_at ?? 0) > NOTED_EVERY_MS) await noteReading(this.#deps, profile);
   }
 
-  /** The issuer of a document that was read and cannot be accepted: that it is another issuer is why. */
+  /** Stores the issuer of a document that was refused because it names another issuer. */
   async #saveIssuer(profile: Profile, issuer: string | null): Promise<void> {
     if (issuer === null || issuer === profile.metadata?.issuer || issuer === profile.issuerFound?.issuer)
       return;

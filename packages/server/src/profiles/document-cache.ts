@@ -4,7 +4,7 @@ import type { SigningKey } from "../openid/keys.ts";
 import { hasDrifted } from "./drift.ts";
 import type { Profile } from "./profile.ts";
 
-/** Each has its own limit on reading keys again: logout tokens, which anybody may post, cannot use up sign-ons'. */
+/** Sign-ons and logout tokens have separate limits for reading keys again, because anyone can post logout tokens. */
 export type KeyPurpose = "sign_on" | "logout";
 
 /** The document and the key set of one profile's provider, as this process has read them. */

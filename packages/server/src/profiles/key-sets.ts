@@ -1,7 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import type { KeySource } from "../openid/client.ts";
 import type { Send } from "../openid/discovery.ts";
-import { fetchKeys } from "../openid/doctor.ts";
+import { fetchKeys } from "../openid/fetch-keys.ts";
 import { selectKey } from "../openid/keys.ts";
 import type { CachedDocument, DocumentCache, KeyPurpose } from "./document-cache.ts";
 import type { Profile } from "./profile.ts";

@@ -77,7 +77,7 @@ export async function withLiveEvidence(
       const reason = refused.reason as SignOnReason;
       const { means, remedy } = signOnReasonEntry(reason);
       const compared = comparedIn(await checksOf(db, profile, refused), reason);
-      const said = reason === "response.iss_missing" ? ANYBODY : saidIn(refused);
+      const said = reason === "response.iss_missing" ? FORGEABLE : saidIn(refused);
       const evidence = `${means} ${compared}${said}${when(refused)}`;
       return { ...check, ...notMet(evidence, remedy) };
     }
@@ -106,7 +106,7 @@ const latestOf = (db: Database, { store_id: storeId, id: profileId, updated_at: 
 /** Only a live token can show these. */
 const LIVE_ONLY: readonly RequirementId[] = ["R4", "R6", "R7", "R8", "R9"];
 
-/** The checks that one sign-on shows: those, and any other requirement that the sign-on has shown to be missed. */
+/** The checks of LIVE_ONLY, and any other requirement that this sign-on proves to be missed. */
 export const judgeSignOn = (reason: SignOnReason | null): Check[] =>
   (Object.keys(SHOWN_LIVE) as RequirementId[])
     .map((id) => ({ id, requirement: requirements[id], ...judgeOne(id, reason) }))
@@ -147,7 +147,7 @@ function comparedIn(checks: readonly SignOnCheck[], reason: SignOnReason): strin
   return expected === undefined || found === undefined ? "" : `Expected: ${expected}; found: ${found}. `;
 }
 
-const ANYBODY = "The redirect back can be written by anybody. ";
+const FORGEABLE = "Anyone can forge the redirect. ";
 
 /** The error that the provider has sent, if any, and how far it can be trusted. */
 function saidIn({ idp_answer }: { idp_answer: string | null }): string {
@@ -155,9 +155,7 @@ function saidIn({ idp_answer }: { idp_answer: string | null }): string {
   const { call, status, error, error_description }: IdpAnswer = JSON.parse(idp_answer);
   const words = [error, error_description].filter((text) => text !== null).join(": ");
   const how =
-    call === "authorize"
-      ? "The redirect back, which anybody can write, said"
-      : `Its ${call} endpoint answered`;
+    call === "authorize" ? "The redirect, which anyone can forge, has" : `Its ${call} endpoint answered`;
   return `${how}${status === null ? "" : ` ${status}`}${words === "" ? "" : ` "${words}"`}. `;
 }
 

@@ -24,7 +24,7 @@ function mostAboveRate(givenAtMs: readonly number[], rate: number): number {
 }
 
 describe("for any rate, size, and sequence of draws", () => {
-  test("no window sees more than the capacity and what the rate brings", () => {
+  test("no window passes more than the capacity plus the inflow", () => {
     const demand = fc.array(fc.record({ gapMs, draws: fc.nat(20) }), { maxLength: 60 });
     fc.assert(
       fc.property(rate, fc.integer({ min: 1, max: 60 }), demand, (rate, capacity, demand) => {
@@ -40,7 +40,7 @@ describe("for any rate, size, and sequence of draws", () => {
     );
   });
 
-  test("a demand of at most the rate in any second is never refused by a bucket of a second's worth", () => {
+  test("a demand of at most the rate in any second is never refused, if the bucket holds a second's worth", () => {
     const gaps = fc.array(gapMs, { minLength: 1, maxLength: 200 });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 20 }), fc.nat(3), gaps, (rate, more, gaps) => {
@@ -59,7 +59,7 @@ describe("for any rate, size, and sequence of draws", () => {
     );
   });
 
-  test("a bucket that is asked all the time gives its rate", () => {
+  test("a bucket under constant demand gives its rate", () => {
     fc.assert(
       fc.property(rate, fc.integer({ min: 2, max: 10 }), (rate, capacity) => {
         const bucket = fullBucket(rate, capacity, 0);
@@ -71,7 +71,7 @@ describe("for any rate, size, and sequence of draws", () => {
     );
   });
 
-  test("a clock that goes back takes nothing away and brings nothing", () => {
+  test("a clock that goes back changes nothing", () => {
     fc.assert(
       fc.property(rate, fc.nat(5), fc.nat(100_000), (rate, draws, backMs) => {
         const bucket = fullBucket(rate, 5, 100_000);
@@ -86,14 +86,14 @@ describe("for any rate, size, and sequence of draws", () => {
   });
 });
 
-test("a new bucket is full, and gives its capacity at once and no more", () => {
+test("a new bucket is full: it gives its capacity at once, and no more", () => {
   const bucket = fullBucket(10, 3, 0);
   expect(isFull(bucket)).toBe(true);
   expect([1, 2, 3, 4].map(() => draw(bucket, 0))).toEqual([true, true, true, false]);
   expect(isFull(bucket)).toBe(false);
 });
 
-test("tokens come at the rate, whole ones only, up to the capacity", () => {
+test("tokens come at the rate, as whole tokens, up to the capacity", () => {
   const bucket = fullBucket(10, 3, 0);
   for (let i = 0; i < 3; i++) draw(bucket, 0);
   expect(draw(bucket, 99)).toBe(false);
@@ -102,7 +102,7 @@ test("tokens come at the rate, whole ones only, up to the capacity", () => {
   expect(wholeTokens(bucket)).toBe(3);
 });
 
-test("a bucket is full only when nothing is missing", () => {
+test("a bucket is full only at its capacity", () => {
   const bucket = fullBucket(10, 3, 0);
   draw(bucket, 0);
   fill(bucket, 99);
@@ -111,7 +111,7 @@ test("a bucket is full only when nothing is missing", () => {
   expect(isFull(bucket)).toBe(true);
 });
 
-test("ten tenths are a whole: a sum that misses by a hair is not refused", () => {
+test("ten tenths are a whole token: a rounding error does not refuse", () => {
   const bucket = fullBucket(0.1, 1, 0);
   draw(bucket, 0);
   for (let nowMs = 1000; nowMs < 10_000; nowMs += 1000) fill(bucket, nowMs);
@@ -130,7 +130,7 @@ test.each([
   ["to nothing", 20, 0, 0, 0],
   ["from nothing", 0, 0, 7, 0],
   ["to the same size", 10, 6, 10, 4],
-])("a new size mints nothing: %s", (_, before, drawn, after, left) => {
+])("a new size creates no tokens: %s", (_, before, drawn, after, left) => {
   const bucket = fullBucket(before, before, 0);
   for (let i = 0; i < drawn; i++) draw(bucket, 0);
   resize(bucket, after, after);
@@ -153,6 +153,6 @@ test.each([
   },
 );
 
-test("a bucket that never fills says so", () => {
+test("a bucket that never fills returns no time", () => {
   expect(secondsUntilToken(fullBucket(0, 0, 0))).toBeUndefined();
 });

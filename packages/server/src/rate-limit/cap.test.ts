@@ -17,7 +17,7 @@ describeCounting((begin, runs) => {
     return { clock, valkey, cap, served };
   }
 
-  test("a key has its burst, then its rate, and the time to wait", async () => {
+  test("a key gets its burst, then its rate, and the time to wait", async () => {
     const { clock, cap, served } = build();
     expect(await served("198.51.100.1", 1000)).toBe(BURST);
     expect(await cap.take("198.51.100.1")).toBe(1);
@@ -27,7 +27,7 @@ describeCounting((begin, runs) => {
     expect(await served("198.51.100.1", 1000)).toBe(RATE / 2);
   });
 
-  test("a key that was refused is served again after the window, and has its burst again after two (T35)", async () => {
+  test("a refused key is served again after one window, and has its burst again after two (T35)", async () => {
     const { clock, served } = build();
     await served("198.51.100.1", 1000);
     clock.advance(1000);
@@ -45,7 +45,7 @@ describeCounting((begin, runs) => {
     expect(await other.take("198.51.100.1")).toBe(1);
   });
 
-  test("the time of day has no say", async () => {
+  test("only the monotonic clock counts", async () => {
     const { clock, served } = build();
     await served("198.51.100.1", BURST);
     clock.set(clock.now() + 3_600_000);
@@ -55,7 +55,7 @@ describeCounting((begin, runs) => {
     expect(await served("198.51.100.1", 100)).toBe(RATE / 10);
   });
 
-  test("a slow one says how long to wait", async () => {
+  test("a cap below one per second returns the seconds to wait", async () => {
     const { clock, valkey } = begin();
     const cap = createCap({ clock, valkey }, { name: "slow", rate: 0.1, burst: 1 });
     await cap.take("a");
@@ -64,7 +64,7 @@ describeCounting((begin, runs) => {
     expect(await cap.take("a")).toBe(2);
   });
 
-  test("sweeping forgets keys that have all their burst again, and only those", async () => {
+  test("sweeping forgets only keys that have their whole burst again", async () => {
     const { clock, cap, served } = build();
     await served("busy", 1000);
     await served("quiet", 10);
@@ -104,7 +104,7 @@ describeCounting((begin, runs) => {
   });
 });
 
-test("a hundred thousand keys are remembered, and the one that came first makes room for the next", async () => {
+test("a hundred thousand keys are remembered; the next one replaces the oldest", async () => {
   const cap = createCap({ clock: handClock() }, { name: "n", rate: 1, burst: 1 });
   await cap.take("first");
   await cap.take("second");

@@ -4,8 +4,8 @@ import { HAIR } from "./bucket.ts";
  * Decides who goes first when a bucket is short. A bucket holds a second's worth and a reserve on top. The claimant
  * that was given the most lately must leave the whole reserve; a claimant with half as much leaves half of it; a new
  * claimant may take the last token. So a flood lives on the inflow above the reserve, others find tokens in the
- * reserve, and a claimant that is alone gets the whole inflow. No claimants are counted, and nothing is held back that
- * would overflow.
+ * reserve, and a claimant that is alone gets the whole inflow. The rule does not need the number of claimants, and
+ * holds back no token that a full bucket would lose.
  */
 export type Share = {
   /** The tokens that a claimant was given, as of `atMs`. The value fades from then on. */
@@ -53,9 +53,9 @@ export const reserveOf = (rate: number): number => 2 * halfReserve(rate);
 export const capacityOf = (rate: number): number => rate + reserveOf(rate);
 
 /**
- * The tokens that a drawer must leave in a bucket of this rate; a drawer is a key's program or all of a key's public. A
- * program leaves at most half of the reserve, and so does a source of the public that was given nothing. The source
- * that was given the most of its public leaves twice as much, so that its other sources find something.
+ * How many tokens a claimant must leave in a bucket of this rate; `ofDrawer` is the standing of the key's program or of
+ * all its public. A program leaves at most half of the reserve. A public source leaves at most half too; but the source
+ * that was served most lately leaves twice as much, so that tokens remain for the other sources.
  *
  * Rounded to whole tokens, half a token down. `exp` differs in its last digit between here and limiter.lua, so values
  * within a small distance of a half count as a half.

@@ -28,7 +28,7 @@ test.each<[string, number, Asked, Asked, Asked]>([
   ["a small wish is met in full", 100, {}, { a: 10, b: 500 }, { b: 410 }],
   ["what one leaves goes to the others", 90, {}, { a: 10, b: 35, c: 100 }, { c: 55 }],
   [
-    "what cannot be dealt evenly is dealt all the same",
+    "a remainder that cannot be divided evenly is given out too",
     10,
     {},
     { a: 10, b: 10, c: 10 },
@@ -39,12 +39,12 @@ test.each<[string, number, Asked, Asked, Asked]>([
   ["a floor is not lent", 100, { a: 60 }, { b: 100 }, { b: 60 }],
   ["a part of a floor is not lent", 100, { a: 60 }, { a: 10, b: 50 }, { b: 10 }],
   ["all is reserved", 100, { a: 100 }, { a: 100, b: 5 }, { b: 5 }],
-  ["a floor that nobody uses", 100, { a: 10 }, { b: 90 }, {}],
+  ["an unused floor", 100, { a: 10 }, { b: 90 }, {}],
 ])("%s", (_, rateLimit, floors, asked, refused) => {
   expect(Object.fromEntries(foresee(inSecond(asked), planOf(rateLimit, floors)))).toEqual(refused);
 });
 
-test("no use, no refusal", () => {
+test("without requests there is no refusal", () => {
   expect(foresee([], planOf(100, { a: 10 }))).toEqual(new Map());
 });
 
@@ -98,7 +98,7 @@ test("refusals are exactly the requests above the floors that do not fit into th
   );
 });
 
-test("a refused key got at least as much of the pool as any other, less one", () => {
+test("a refused key got at least as much of the pool as any other key, minus one", () => {
   fc.assert(
     fc.property(somePlan, oneSecond, ({ plan }, uses) => {
       const judged = judge(uses, plan);
@@ -110,7 +110,7 @@ test("a refused key got at least as much of the pool as any other, less one", ()
   );
 });
 
-test("without reservations, nothing is refused in a second that asks for no more than the limit", () => {
+test("without reservations, a second with at most the limit of requests has no refusal", () => {
   fc.assert(
     fc.property(oneSecond, fc.nat(50), (uses, more) => {
       const rateLimit = total(uses.map(({ asked }) => asked)) + more;
@@ -119,7 +119,7 @@ test("without reservations, nothing is refused in a second that asks for no more
   );
 });
 
-test("the order in which use was written down has no say in how much is refused", () => {
+test("the order of log entries does not change the result", () => {
   fc.assert(
     fc.property(somePlan, oneSecond, ({ plan }, uses) => {
       const sorted = (map: Map<string, number>) => total([...map.values()]);

@@ -15,7 +15,7 @@ async function takeAll(cap: HourlyCap, key: string, most: number, asked: number)
 }
 
 describeCounting((begin, runs) => {
-  test("lets in so many at once, and says when the first of them is an hour old", async () => {
+  test("allows `limit` uses at once, then returns the time until the oldest is an hour old", async () => {
     const { clock, valkey } = begin();
     const cap = createHourlyCap({ clock, valkey });
     expect((await takeAll(cap, "a", 3, 1)).uses).toHaveLength(1);
@@ -29,7 +29,7 @@ describeCounting((begin, runs) => {
     expect((await takeAll(cap, "a", 3, 2)).uses).toHaveLength(1);
   });
 
-  test("takes from two counters or from neither, and names the one that is full", async () => {
+  test("takes from both counters or from neither, and names the full one", async () => {
     const { clock, valkey } = begin();
     const cap = createHourlyCap({ clock, valkey });
     const take = (network: string) =>
@@ -45,7 +45,7 @@ describeCounting((begin, runs) => {
     expect(await take("three")).toHaveProperty("giveBack");
   });
 
-  test("a use that is given back makes room at once", async () => {
+  test("a use that is given back can be used again at once", async () => {
     const { clock, valkey } = begin();
     const cap = createHourlyCap({ clock, valkey });
     const { uses } = await takeAll(cap, "a", 2, 3);
@@ -53,7 +53,7 @@ describeCounting((begin, runs) => {
     expect((await takeAll(cap, "a", 2, 3)).uses).toHaveLength(1);
   });
 
-  test("a smaller limit counts at once", async () => {
+  test("a lowered limit applies at once", async () => {
     const { clock, valkey } = begin();
     const cap = createHourlyCap({ clock, valkey });
     await takeAll(cap, "a", 10, 4);
@@ -63,7 +63,7 @@ describeCounting((begin, runs) => {
 
   const step = fc.record({ gapMs: fc.nat(HOUR_MS), asked: fc.nat(4), isElsewhere: fc.boolean() });
 
-  test("no hour has more, whichever instances are asked, and none is refused while an hour has less", async () => {
+  test("no hour has more uses than the limit, on any instances, and no use is refused while an hour has fewer", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
         const { clock, valkey } = begin();
@@ -86,7 +86,7 @@ describeCounting((begin, runs) => {
   });
 });
 
-test("while Valkey is away each instance lets in its part, and what Valkey let in there counts in it", async () => {
+test("while Valkey is away each instance allows its part; uses that Valkey allowed count too", async () => {
   const clock = handClock();
   let isAway = false;
   const valkey = { run: async () => (isAway ? undefined : 0), instances: () => 3 };

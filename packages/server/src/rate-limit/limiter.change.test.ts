@@ -45,7 +45,7 @@ describeLimiters((makeLimiter) => {
     ["a higher floor, which fills up", { a: 10 }, { a: 30 }, 0],
     ["a lower floor", { a: 30 }, { a: 10 }, 0],
     ["no floor any more", { a: 30 }, {}, 0],
-  ])("a change is in force at the next request: %s", async (_, before, after, more) => {
+  ])("a change takes effect at the next request: %s", async (_, before, after, more) => {
     const { served, servedOfMany, change, take } = build(100, { ...before, rest: 100 - (before.a ?? 0) });
     await served("a", 1000);
     await servedOfMany(200);
@@ -54,7 +54,7 @@ describeLimiters((makeLimiter) => {
     expect(await served("a", 1000)).toBe(Math.max(0, more - 1));
   });
 
-  test("a change of the shared pool is in force within a second, also when another key brings it", async () => {
+  test("a change of the shared pool takes effect within a second, also if another key brings it", async () => {
     const { clock, take, served, change } = build(10);
     await served("a", 1000);
     expect((await take("a")).allowed).toBe(false);
@@ -67,7 +67,7 @@ describeLimiters((makeLimiter) => {
     expect(await served("a", 1000)).toBeLessThanOrEqual(5);
   });
 
-  test("a change mints nothing: a larger pool fills up at its new rate", async () => {
+  test("a change creates no tokens: a larger pool fills at its new rate", async () => {
     const { clock, servedOfMany, change } = build(10);
     expect(await servedOfMany(500)).toBe(12);
     change(1000, {});
@@ -79,7 +79,7 @@ describeLimiters((makeLimiter) => {
   test.each<[string, number, Floors]>([
     ["a higher limit", 1, {}],
     ["a floor that was given up", 100, { a: 100 }],
-  ])("a change that nobody has asked after for a second is in force: %s", async (_, before, floors) => {
+  ])("a change takes effect after a second without requests: %s", async (_, before, floors) => {
     const { clock, take, servedOfMany, change } = build(before, floors);
     await take("a");
     clock.advance(10_000);
@@ -88,7 +88,7 @@ describeLimiters((makeLimiter) => {
     expect(await servedOfMany(100)).toBe(100);
   });
 
-  test("a change leaves what came before it, as far as there is room: it came at the older rate", async () => {
+  test("tokens earned before a change are kept, up to the new capacity", async () => {
     const { clock, served, servedOfMany, change } = build(130, { a: 30 });
     await served("a", 1000);
     await servedOfMany(500);
@@ -98,7 +98,7 @@ describeLimiters((makeLimiter) => {
     expect(await served("a", 1000)).toBe(12);
   });
 
-  test("a change of a floor that was lowered is kept from then on", async () => {
+  test("a lowered floor stays lowered", async () => {
     const { clock, served, change } = build(30, { a: 30 });
     change(30, { a: 10, rest: 20 });
     await served("a", 1000);
@@ -106,7 +106,7 @@ describeLimiters((makeLimiter) => {
     expect(await served("a", 1000)).toBe(10);
   });
 
-  test("a change is not undone by a request that still carries the older limits", async () => {
+  test("a request that still has the older limits does not undo a change", async () => {
     const { take, allowanceOf, change } = build(100, { a: 10 });
     const older = allowanceOf("a");
     await take("a");
@@ -124,7 +124,7 @@ describeLimiters((makeLimiter) => {
     expect((await served("a", 100)) + (await servedOfMany(100))).toBe(0);
   });
 
-  test("a key has its floor even if its first request still carries the limits from before a change", async () => {
+  test("a key has its floor even if its first request still has the limits from before a change", async () => {
     const { allowanceOf, change, take } = build(10, { a: 10 });
     const older = allowanceOf("a");
     change(10, { a: 9, b: 1 });

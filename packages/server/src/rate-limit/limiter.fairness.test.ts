@@ -90,72 +90,83 @@ const crowd = fc.integer({ min: 2, max: 8 }).chain((n) =>
 describeLimiters((makeLimiter, runs) => {
   const play = (...how: Play) => playOn(makeLimiter, ...how);
 
-  describe.each(rivals)("%s: n of them share what gives each at least five a second", (_, rates, rival) => {
-    // Two of them within the time of one token find one between them: the second is refused, which is not fair and is
-    // still so.
-    test("a claimant that evenly uses a third of its n-th part is never refused, unless another such claimant has just asked", async () => {
-      await fc.assert(
-        fc.asyncProperty(crowd, async ({ n, rate, everyMs, quiet, firstMs, moreMs, apart }) => {
-          const floods = everyMs.slice(quiet).map((everyMs, index) => rival(`flood ${index}`, everyMs));
-          const quietMs = Math.ceil((3000 * n) / rate) + moreMs;
-          const others = Array.from({ length: quiet }, (_, index) =>
-            rival(`quiet ${index}`, quietMs, firstMs + Math.ceil((index * apart * 1000) / rate)),
-          );
-          await play(rates(rate), [...floods, ...others], 10_000, (who, nowMs, allowed) => {
-            if (others.includes(who)) expect(allowed, `${JSON.stringify(who)} at ${nowMs} ms`).toBe(true);
-          });
-        }),
-        runs(15),
-      );
-    });
-
-    test("a greedy claimant gets at least two thirds of its n-th part over ten seconds", async () => {
-      await fc.assert(
-        fc.asyncProperty(crowd, async ({ n, rate, everyMs }) => {
-          const all = everyMs.map((everyMs, index) => rival(`flood ${index}`, everyMs));
-          const served = new Map(all.map((who) => [who, 0]));
-          await play(rates(rate), all, 12_000, (who, nowMs, allowed) => {
-            if (allowed && nowMs > 2000) served.set(who, (served.get(who) ?? 0) + 1);
-          });
-          for (const count of served.values())
-            expect(count).toBeGreaterThanOrEqual(((rate / n) * 10 * 2) / 3);
-        }),
-        runs(15),
-      );
-    });
-
-    test("and on a bucket of any rate r, up to eight that ask at irregular times are not refused for longer than 10n/r seconds", async () => {
-      const pace = fc.oneof(fc.integer({ min: 10, max: 50 }), fc.integer({ min: 100, max: 400 }));
-      const paces = fc.array(pace, { minLength: 2, maxLength: 8 });
-      await fc.assert(
-        fc.asyncProperty(fc.integer({ min: 2, max: 40 }), paces, fc.nat(), async (rate, everyMs, seed) => {
-          const all = everyMs.map((everyMs, index) => rival(`flood ${index}`, everyMs));
-          const mostMs = (10_000 * all.length) / rate;
-          const refusedSinceMs = new Map<Pace, number>();
-          const see = (who: Pace, nowMs: number, allowed: boolean) => {
-            if (allowed) refusedSinceMs.delete(who);
-            else if (!refusedSinceMs.has(who)) refusedSinceMs.set(who, nowMs);
-            expect(nowMs - (refusedSinceMs.get(who) ?? nowMs)).toBeLessThanOrEqual(mostMs + 1000);
-          };
-          await play(rates(rate), all, Math.min(3 * mostMs, 30_000), see, irregular(seed));
-        }),
-        runs(15),
-      );
-    });
-
-    test.each([
-      [10, 1],
-      [100, 4],
-      [100, 19],
-    ])("in one of %d, %d floods do not take from who asks once a second", async (rate, floods) => {
-      let refused = 0;
-      const flood = Array.from({ length: floods }, (_, index) => rival(`flood ${index}`, 25));
-      await play(rates(rate), [...flood, rival("quiet", 1000, 500)], 60_000, ({ everyMs }, _, allowed) => {
-        if (everyMs === 1000 && !allowed) refused++;
+  describe.each(rivals)(
+    "%s: n of them share a bucket that gives each at least five a second",
+    (_, rates, rival) => {
+      // Two of them within the time of one token find one between them: the second is refused, which is not fair and is
+      // still so.
+      test("a claimant that evenly uses a third of its n-th part is never refused, unless another such claimant has just drawn a token", async () => {
+        await fc.assert(
+          fc.asyncProperty(crowd, async ({ n, rate, everyMs, quiet, firstMs, moreMs, apart }) => {
+            const floods = everyMs.slice(quiet).map((everyMs, index) => rival(`flood ${index}`, everyMs));
+            const quietMs = Math.ceil((3000 * n) / rate) + moreMs;
+            const others = Array.from({ length: quiet }, (_, index) =>
+              rival(`quiet ${index}`, quietMs, firstMs + Math.ceil((index * apart * 1000) / rate)),
+            );
+            await play(rates(rate), [...floods, ...others], 10_000, (who, nowMs, allowed) => {
+              if (others.includes(who)) expect(allowed, `${JSON.stringify(who)} at ${nowMs} ms`).toBe(true);
+            });
+          }),
+          runs(15),
+        );
       });
-      expect(refused).toBe(0);
-    });
-  });
+
+      test("a greedy claimant gets at least two thirds of its n-th part over ten seconds", async () => {
+        await fc.assert(
+          fc.asyncProperty(crowd, async ({ n, rate, everyMs }) => {
+            const all = everyMs.map((everyMs, index) => rival(`flood ${index}`, everyMs));
+            const served = new Map(all.map((who) => [who, 0]));
+            await play(rates(rate), all, 12_000, (who, nowMs, allowed) => {
+              if (allowed && nowMs > 2000) served.set(who, (served.get(who) ?? 0) + 1);
+            });
+            for (const count of served.values())
+              expect(count).toBeGreaterThanOrEqual(((rate / n) * 10 * 2) / 3);
+          }),
+          runs(15),
+        );
+      });
+
+      test("for any rate r, up to eight claimants with irregular requests are not refused for longer than 10n/r seconds", async () => {
+        const pace = fc.oneof(fc.integer({ min: 10, max: 50 }), fc.integer({ min: 100, max: 400 }));
+        const paces = fc.array(pace, { minLength: 2, maxLength: 8 });
+        await fc.assert(
+          fc.asyncProperty(fc.integer({ min: 2, max: 40 }), paces, fc.nat(), async (rate, everyMs, seed) => {
+            const all = everyMs.map((everyMs, index) => rival(`flood ${index}`, everyMs));
+            const mostMs = (10_000 * all.length) / rate;
+            const refusedSinceMs = new Map<Pace, number>();
+            const see = (who: Pace, nowMs: number, allowed: boolean) => {
+              if (allowed) refusedSinceMs.delete(who);
+              else if (!refusedSinceMs.has(who)) refusedSinceMs.set(who, nowMs);
+              expect(nowMs - (refusedSinceMs.get(who) ?? nowMs)).toBeLessThanOrEqual(mostMs + 1000);
+            };
+            await play(rates(rate), all, Math.min(3 * mostMs, 30_000), see, irregular(seed));
+          }),
+          runs(15),
+        );
+      });
+
+      test.each([
+        [10, 1],
+        [100, 4],
+        [100, 19],
+      ])(
+        "in a bucket of %d, %d floods do not take from a claimant with one request a second",
+        async (rate, floods) => {
+          let refused = 0;
+          const flood = Array.from({ length: floods }, (_, index) => rival(`flood ${index}`, 25));
+          await play(
+            rates(rate),
+            [...flood, rival("quiet", 1000, 500)],
+            60_000,
+            ({ everyMs }, _, allowed) => {
+              if (everyMs === 1000 && !allowed) refused++;
+            },
+          );
+          expect(refused).toBe(0);
+        },
+      );
+    },
+  );
 
   describe("rivals", () => {
     /** Requests a second that each was served, over ten seconds after the first two. */
@@ -169,14 +180,14 @@ describeLimiters((makeLimiter, runs) => {
     }
     const hundredSources = Array.from({ length: 100 }, (_, index) => source(`flood ${index}`, 50, index));
 
-    test("in a pool, a key's program is one claimant and all of a key's public another, however many sources it has", async () => {
+    test("in a pool, a key's program is one claimant, and all of its public is another, with any number of sources", async () => {
       const paces = [program("other", 5), program(PUBLIC, 5), ...hundredSources];
       const [other = 0, own = 0, ...flood] = await servedASecond({ floor: 0, pool: 90 }, paces);
       const ofPublic = flood.reduce((sum, each) => sum + each, 0);
       for (const third of [other, own, ofPublic]) expect(Math.abs(third - 30)).toBeLessThan(5);
     });
 
-    test("in a pool, a public that is one source has at least half of its part, when programs want all they can get", async () => {
+    test("in a pool, a public with one source gets at least half of its part, even if programs take all they can get", async () => {
       const paces = [source("server", 1), program("one", 1), program("two", 1)];
       const [server = 0, one = 0, two = 0] = await servedASecond({ floor: 0, pool: 100 }, paces);
       expect(Math.abs(one - two)).toBeLessThan(5);
@@ -192,7 +203,7 @@ describeLimiters((makeLimiter, runs) => {
       expect(flood.reduce((sum, each) => sum + each, 0)).toBeCloseTo(10, 0);
     });
 
-    test("a source that asks for more than its part has what the others leave", async () => {
+    test("a source that wants more than its part gets the rest of the others", async () => {
       const paces = [source("server", 10), source("shopper", 500), source("flood", 1)];
       const [server = 0, shopper = 0, flood = 0] = await servedASecond({ floor: 0, pool: 100 }, paces);
       expect(shopper).toBeCloseTo(2, 0);

@@ -56,7 +56,7 @@ describeLimiters((makeLimiter, runs) => {
   const build = (pool: number, floors?: Floors) => buildOn(makeLimiter, pool, floors);
 
   describe("a reservation is kept (I6)", () => {
-    test("a key that asks for at most its floor in any second is never refused, whatever happens around it", async () => {
+    test("a key with at most its floor of requests in any second is never refused, whatever other keys do", async () => {
       const event = fc.record({
         gapMs,
         own: fc.nat(25),
@@ -96,7 +96,7 @@ describeLimiters((makeLimiter, runs) => {
       );
     });
 
-    test("a changed one in full from a second after the change, however much was used before", async () => {
+    test("a changed reservation holds from one second after the change, however much was used before", async () => {
       const floor = fc.integer({ min: 0, max: 20 });
       const gaps = fc.array(fc.oneof(fc.constant(0), fc.nat(100), fc.nat(700)), { maxLength: 80 });
       await fc.assert(
@@ -121,7 +121,7 @@ describeLimiters((makeLimiter, runs) => {
       );
     });
 
-    test("also when it asks for all of it at once, every second, in a flood of fifty times as much (T46)", async () => {
+    test("also if all of it comes at once, every second, beside a flood of fifty times as much (T46)", async () => {
       const { ask, clock } = build(80, { own: 20 });
       for (let second = 0; second < 60; second++) {
         await Promise.all(Array.from({ length: 1000 }, () => ask("flood")));
@@ -131,10 +131,10 @@ describeLimiters((makeLimiter, runs) => {
     });
   });
 
-  describe("no more is served than there is", () => {
+  describe("no more is served than the limits allow", () => {
     const event = fc.record({ gapMs, keyId: fc.constantFrom("a", "b", "c", "d", "e"), asked: fc.nat(60) });
 
-    test("to a store: in any window its limit, administration, and what the buckets hold", async () => {
+    test("to a store: in any window its limit, administration, and the capacity of the buckets", async () => {
       const events = fc.array(fc.record({ gapMs, asked: fc.nat(20), sweep: fc.boolean() }), {
         maxLength: 40,
       });
@@ -159,7 +159,7 @@ describeLimiters((makeLimiter, runs) => {
       );
     });
 
-    test("to a key: its own floor and the pool, never a floor of another", async () => {
+    test("to a key: its own floor and the pool, never the floor of another key", async () => {
       await fc.assert(
         fc.asyncProperty(
           pool,
@@ -206,7 +206,7 @@ describeLimiters((makeLimiter, runs) => {
       );
     });
 
-    test("sweeping, whenever it comes", async () => {
+    test("sweeping, at any time", async () => {
       await fc.assert(
         fc.asyncProperty(fc.integer({ min: 2, max: 40 }), fc.array(step), async (pool, steps) => {
           const [swept, left] = [build(pool, { a: 5 }), build(pool, { a: 5 })];
@@ -223,7 +223,7 @@ describeLimiters((makeLimiter, runs) => {
       );
     });
 
-    test("looking, however often: it draws nothing", async () => {
+    test("`look` draws no token", async () => {
       await fc.assert(
         fc.asyncProperty(pool, fc.array(step), async (pool, steps) => {
           const [watched, left] = [build(pool, { a: 5 }), build(pool, { a: 5 })];

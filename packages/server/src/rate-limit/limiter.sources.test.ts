@@ -52,7 +52,7 @@ describeLimiters((makeLimiter, runs) => {
   const build = (floor: number, pool: number) => buildOn(makeLimiter, floor, pool);
 
   describe("for any order of programs and sources", () => {
-    test("a key within its floor is never refused, whichever sources use it (I6)", async () => {
+    test("a key within its floor is never refused, by any sources (I6)", async () => {
       await fc.assert(
         fc.asyncProperty(fc.integer({ min: 1, max: 30 }), rate, events, async (floor, pool, events) => {
           const { clock, take, nowMs } = build(floor, pool);
@@ -72,7 +72,7 @@ describeLimiters((makeLimiter, runs) => {
       );
     });
 
-    test("a refusal leaves at most the reserve in either bucket: nothing else is held back", async () => {
+    test("a refusal leaves at most the reserve in either bucket: no other tokens are held back", async () => {
       await fc.assert(
         fc.asyncProperty(rate, rate, events, async (floor, pool, events) => {
           const { clock, take } = build(floor, pool);
@@ -92,7 +92,7 @@ describeLimiters((makeLimiter, runs) => {
       );
     });
 
-    test("a program within its key's floor, spaced or a tenth at once, is never refused, whatever the key's public does", async () => {
+    test("a program within its key's floor, evenly spaced or with a tenth at once, is never refused, whatever the key's public does", async () => {
       await fc.assert(
         fc.asyncProperty(fc.integer({ min: 1, max: 60 }), events, async (floor, events) => {
           const { clock, take } = build(floor, 0);
@@ -134,7 +134,7 @@ describeLimiters((makeLimiter, runs) => {
       [0, 100],
       [20, 100],
     ])(
-      "with a floor of %d and a pool of %d has a second's worth of both at once, and every second",
+      "with a floor of %d and a pool of %d gets a second's worth of both at once, and every second",
       async (floor, pool) => {
         const { clock, served } = build(floor, pool);
         for (let second = 0; second < 5; second++) {
@@ -151,14 +151,14 @@ describeLimiters((makeLimiter, runs) => {
       expect(await served(1000, undefined)).toBe(10);
     });
 
-    test("gets the rest for itself in the headers, not the part kept for others", async () => {
+    test("sees in the headers its own rest, without the part kept for others", async () => {
       const { served, take } = build(0, 100);
       await served(1000, "server");
       expect(await take("own", "server")).toMatchObject({ allowed: false, shared: { quota: 100, left: 0 } });
       expect(await take("own", "shopper")).toMatchObject({ allowed: true, shared: { quota: 100, left: 9 } });
     });
 
-    test("gets a Retry-After until a token is free besides those kept for others", async () => {
+    test("gets a Retry-After until a token is free in addition to those kept for others", async () => {
       const { served, take } = build(0, 1);
       await served(10, "server");
       await served(10, undefined, "other");
@@ -170,7 +170,7 @@ describeLimiters((makeLimiter, runs) => {
 describe("memory", () => {
   const build = (floor: number, pool: number) => buildOn(inProcess, floor, pool);
 
-  test("a thousand sources of a key are remembered, and the source served longest ago makes room", async () => {
+  test("a thousand sources of a key are remembered; the next one replaces the source served longest ago", async () => {
     const { limiter, served, servedOfMany } = build(0, 10_000);
     await served(500, "flood");
     await servedOfMany(MAX_SOURCES - 1);
@@ -180,7 +180,7 @@ describe("memory", () => {
     expect(limiter.size().sources).toBe(MAX_SOURCES);
   });
 
-  test("a source that is served again is not the next to make room", () => {
+  test("a source that is served again is not the next to be forgotten", () => {
     const claims = newClaims();
     const serve = (source: number) => giveToSource(claims, `source ${source}`, 0, 1000);
     for (let at = 0; at < MAX_SOURCES; at++) serve(at);
@@ -189,7 +189,7 @@ describe("memory", () => {
     expect(isKnown).toEqual([false, true, false, true]);
   });
 
-  test("refused sources take no memory: a million addresses take no more room than the limit lets through", async () => {
+  test("refused sources take no memory: a million addresses take only as much as the limit serves", async () => {
     const { limiter, servedOfMany } = build(0, 20);
     expect(await servedOfMany(100_000)).toBe(limiter.size().sources);
     expect(limiter.size().sources).toBeLessThanOrEqual(24);

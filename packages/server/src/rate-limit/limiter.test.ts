@@ -50,7 +50,7 @@ describeLimiters((makeLimiter, runs) => {
   const build = (rateLimit: number, floors?: Floors) => buildOn(makeLimiter, rateLimit, floors);
 
   describe("floors", () => {
-    test("a request draws on its key's floor first, then on what is shared", async () => {
+    test("a request draws on its key's floor first, then on the pool", async () => {
       const { take } = build(100, { a: 1 });
       const buckets = (await Promise.all([1, 2, 3, 4].map(() => take("a")))).map(({ bucket }) => bucket);
       expect(buckets).toEqual(["reserved", "reserved", "reserved", "shared"]);
@@ -73,7 +73,7 @@ describeLimiters((makeLimiter, runs) => {
       expect(await served("a", 60)).toBe(60);
     });
 
-    test("a floor comes back within the second", async () => {
+    test("a floor is full again within the second", async () => {
       const { clock, served } = build(20, { a: 20 });
       await served("a", 1000);
       for (let second = 0; second < 5; second++) {
@@ -91,13 +91,13 @@ describeLimiters((makeLimiter, runs) => {
       [3, 5],
       [10, 12],
       [100, 120],
-    ])("of %d serves %d at once, when many keys ask", async (pool, atOnce) => {
+    ])("of %d serves %d at once, if many keys send requests", async (pool, atOnce) => {
       const { servedOfMany } = build(100, { reserved: 100 - pool });
       expect(await servedOfMany(500)).toBe(atOnce);
     });
 
     test.each([0, 1, 2, 3, 7, 100])(
-      "of %d serves that many a second in the long run, be it to one key",
+      "of %d serves that many a second in the long run, also to a single key",
       async (pool) => {
         const { clock, served } = build(100, { reserved: 100 - pool });
         const seconds = runs(100).numRuns;
@@ -111,7 +111,7 @@ describeLimiters((makeLimiter, runs) => {
       },
     );
 
-    test("loses nothing of what is left for keys that do not want it", async () => {
+    test("serves its whole rate although some tokens are kept for other keys", async () => {
       const { clock, served, take } = build(100);
       let total = 0;
       for (let tick = 0; tick < 2000; tick++) {
@@ -123,7 +123,7 @@ describeLimiters((makeLimiter, runs) => {
       expect(total).toBeLessThanOrEqual(2120);
     });
 
-    test("does not hold back for keys that have gone", async () => {
+    test("keeps no tokens for keys that stopped sending", async () => {
       const { clock, served, servedOfMany } = build(1);
       expect(await served("a", 2)).toBe(2);
       await servedOfMany(50);
@@ -131,7 +131,7 @@ describeLimiters((makeLimiter, runs) => {
       expect(await served("a", 2)).toBe(2);
     });
 
-    test("says what is left, never more than can be had", async () => {
+    test("reports the rest, never more than the key can draw", async () => {
       const { take } = build(100, { a: 10 });
       expect(await take("a")).toMatchObject({
         reserved: { quota: 10, left: 10 },
@@ -143,13 +143,13 @@ describeLimiters((makeLimiter, runs) => {
       });
     });
 
-    test("is one for each store", async () => {
+    test("is separate for each store", async () => {
       const { served } = build(10);
       await served("a", 1000);
       expect(await served("a", 1000, { storeId: "another store" })).toBeGreaterThanOrEqual(9);
     });
 
-    test("says what is left now, also to a request that its floor served", async () => {
+    test("reports the present rest, also to a request that the floor served", async () => {
       const { clock, servedOfMany, take } = build(100, { a: 10 });
       await servedOfMany(200);
       clock.advance(1000);
@@ -157,7 +157,7 @@ describeLimiters((makeLimiter, runs) => {
       expect(await take("a")).toMatchObject({ bucket: "reserved", shared: { left: 72 } });
     });
 
-    test("gives a second's worth and a tenth at once to a key that is alone, and has another tenth for newcomers", async () => {
+    test("gives a second's worth and a tenth at once to a single key, and keeps another tenth for newcomers", async () => {
       const { served, servedOfMany } = build(100);
       expect(await served("a", 1000)).toBe(110);
       expect(await servedOfMany(100)).toBe(10);
@@ -165,7 +165,7 @@ describeLimiters((makeLimiter, runs) => {
   });
 
   describe("administration", () => {
-    test("has two a second when all is reserved and used up", async () => {
+    test("gets two a second if everything is reserved and used up", async () => {
       const { clock, served, take } = build(10, { a: 10 });
       await served("a", 1000);
       expect((await take("a")).allowed).toBe(false);
@@ -178,7 +178,7 @@ describeLimiters((makeLimiter, runs) => {
       expect(await served("b", 10, { administration: true })).toBe(1);
     });
 
-    test("has nothing to give to other requests", async () => {
+    test("gives nothing to other requests", async () => {
       const { take } = build(10, { a: 10 });
       expect((await take("b")).allowed).toBe(false);
     });
@@ -197,18 +197,15 @@ describeLimiters((makeLimiter, runs) => {
       ["a pool of 1", 1, {}, 2],
       ["a floor", 10, { a: 10 }, 1],
       ["nothing at all", 10, { b: 10 }, 60],
-    ])(
-      "says when to come back, never before the second is over: %s",
-      async (_, rateLimit, floors, seconds) => {
-        const { served, servedOfMany, take } = build(rateLimit, floors);
-        expect((await take("a")).retryAfterSeconds).toBe("b" in floors ? 60 : 0);
-        await served("a", 1000);
-        await servedOfMany(200);
-        expect(await take("a")).toMatchObject({ allowed: false, retryAfterSeconds: seconds });
-      },
-    );
+    ])("has a Retry-After, never before the second is over: %s", async (_, rateLimit, floors, seconds) => {
+      const { served, servedOfMany, take } = build(rateLimit, floors);
+      expect((await take("a")).retryAfterSeconds).toBe("b" in floors ? 60 : 0);
+      await served("a", 1000);
+      await servedOfMany(200);
+      expect(await take("a")).toMatchObject({ allowed: false, retryAfterSeconds: seconds });
+    });
 
-    test("counts what the key asked for in this second, served or not", async () => {
+    test("counts the key's requests in this second, served or not", async () => {
       const { clock, served, take } = build(5);
       await served("a", 99);
       expect((await take("a")).asked).toBe(100);
@@ -217,7 +214,7 @@ describeLimiters((makeLimiter, runs) => {
       expect((await take("a")).asked).toBe(1);
     });
 
-    test("tells administration when administration is served again", async () => {
+    test("Retry-After of administration follows its own bucket", async () => {
       const { served, take } = build(10, { a: 10 });
       await served("b", 2, { administration: true });
       expect(await take("b", { administration: true })).toMatchObject({
@@ -234,7 +231,7 @@ const build = (rateLimit: number, floors?: Floors) => buildOn(inProcess, rateLim
 describe("use", () => {
   const start = 1000;
 
-  test("is logged by key and second, when the next second begins or a reader asks", async () => {
+  test("is logged by key and second, when the next second begins or a reader needs it", async () => {
     const { clock, limiter, useLog, served } = build(5);
     await served("a", 10);
     clock.advance(1000);
@@ -254,7 +251,7 @@ describe("use", () => {
     expect(readUses(useLog, "store", 0)).toEqual([{ keyId: "a", second: start, asked: 10 }]);
   });
 
-  test("is still counted after it was written down: settling does not change what the key asked for in this second", async () => {
+  test("is still counted after it was written: settling does not change the count of this second", async () => {
     const { limiter, useLog, served, take } = build(5);
     await served("a", 10);
     await limiter.settle("store");
@@ -317,7 +314,7 @@ describe("sweeping", () => {
     expect(limiter.size()).toEqual({ stores: 0, keys: 0, sources: 0 });
   });
 
-  test("and handing over the use of a store with many keys let requests go in between", async () => {
+  test("and writing the use of a store with many keys yield to requests", async () => {
     const { clock, limiter, take, useLog } = build(1_000_000);
     for (let key = 0; key < 10_000; key++) await take(`key ${key}`);
     /** How many turns the event loop has had meanwhile. */

@@ -10,13 +10,13 @@ import type { UseLog } from "./use-log.ts";
  * Decides whether a request may pass. A request draws on its key's floor first, then on what the store's keys share:
  *
  *     floor     what the key has reserved; never lent
- *     shared    what nobody has reserved
+ *     shared    the unreserved rest
  *     admin     two a second for administration, when all else is used up
  *
- * Floor and pool hold a second's worth and a reserve of a fifth on top, which decides who goes first when they are
- * short (fair-share.ts). In a floor that is the program that holds the key's secret, then of the public's sources those
- * who have had least. In the pool every key's program and every key's public stand side by side, and whoever has had
- * least goes first; within a public its sources likewise.
+ * Floor and pool hold a second's worth and a reserve of a fifth on top. The reserve decides who goes first when they
+ * are short (fair-share.ts). In a floor, the key's program, which has the secret, goes first; then the public source
+ * that was served least lately. In the pool, each key's program and each key's public is one claimant, and the claimant
+ * that was served least lately goes first; the same holds between the sources of one public.
  */
 export type Draw = {
   storeId: string;

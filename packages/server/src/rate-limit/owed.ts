@@ -6,7 +6,7 @@ import type { KeyAllowance } from "./limiter-state.ts";
  * answers again; otherwise the inflow of that time would be given twice.
  */
 type Owed = {
-  /** For how long the buckets have been full in all, from each answer. */
+  /** Notes the total time for which the buckets were full, as each answer reports it. */
   seen(storeId: string, keyId: string, full: FullMs): void;
   /** Notes one allowed request, from the key's floor or from the pool. */
   note(storeId: string, keyId: string, allowance: KeyAllowance, from: "floor" | "pool"): void;
@@ -21,7 +21,7 @@ type Owed = {
 /** In milliseconds. */
 type FullMs = { floor: number; pool: number };
 
-/** Requests from a key's floor and from its store's pool. One of a store's debts has the whole pool. */
+/** Requests from a key's floor and from its store's pool. Only one `Debt` of a store has the debt of the pool. */
 export type Debt = {
   storeId: string;
   keyId: string;

@@ -36,7 +36,7 @@ test.each([
   expect([...made.floors.values()]).toEqual(reserved.filter((floor) => floor > 0));
 });
 
-test("the floors and what is shared are the limit, and none of them is negative", () => {
+test("floors and pool add up to the limit, and none is negative", () => {
   fc.assert(
     fc.property(reservedWithin, ({ rateLimit, reservations }) => {
       const { floors, shared } = plan(rateLimit, reservations);
@@ -47,7 +47,7 @@ test("the floors and what is shared are the limit, and none of them is negative"
   );
 });
 
-test("more than there is cannot be reserved", () => {
+test("more than the limit cannot be reserved", () => {
   fc.assert(
     fc.property(reservedWithin, fc.integer({ min: 1, max: 1000 }), ({ rateLimit, reservations }, tooMany) => {
       const left = rateLimit - sum(reservations.map(({ reserved }) => reserved));
@@ -57,7 +57,7 @@ test("more than there is cannot be reserved", () => {
   );
 });
 
-test("random changes that fit keep the sum, and those that are refused would have exceeded it", () => {
+test("random accepted changes keep the sum within the limit, and refused ones would have exceeded it", () => {
   const change = fc.record({ keyId: fc.constantFrom("a", "b", "c", "d"), reserved: fc.nat(120) });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 100 }), fc.array(change), (rateLimit, changes) => {
@@ -77,7 +77,7 @@ test("random changes that fit keep the sum, and those that are refused would hav
   );
 });
 
-test("the most that can be reserved fits, and one more does not", () => {
+test("the highest possible reservation fits, and one more does not", () => {
   fc.assert(
     fc.property(limit, fc.nat(1_000_000), (rateLimit, byOthers) => {
       const most = mostReservable(rateLimit, byOthers);

@@ -76,7 +76,7 @@ describeTogether((begin, runs) => {
     asks: fc.array(fc.record({ at: fc.nat(INSTANCES - 1), times: fc.nat(90) }), { maxLength: 4 }),
   });
 
-  test("over any time a pool gives its rate and three times what it holds at most, however often Valkey is away", async () => {
+  test("over any time a pool gives at most its rate and three times its capacity, however often Valkey is away", async () => {
     const rate = 60;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
@@ -97,7 +97,7 @@ describeTogether((begin, runs) => {
     );
   });
 
-  test("three instances that lose Valkey for half of each second, asked for all they give, give the limit and a burst", async () => {
+  test("three instances that lose Valkey for half of each second give the limit and a burst under full demand", async () => {
     const { clock, instances, take } = build(60);
     let letIn = 0;
     for (let tick = 0; tick < 600; tick++) {
@@ -111,7 +111,7 @@ describeTogether((begin, runs) => {
     expect(letIn).toBeLessThanOrEqual(60 * 6 + 2 * capacityOf(60));
   });
 
-  test("a key that keeps to its floor is never refused, wherever it asks and however often Valkey is away", async () => {
+  test("a key within its floor is never refused, on any instance and however often Valkey is away", async () => {
     const floor = 20;
     await fc.assert(
       fc.asyncProperty(

@@ -47,7 +47,7 @@ describeLimiters((makeLimiter, runs) => {
     ],
   ];
 
-  test("every decision, figure for figure, is that of the limiter in process", async () => {
+  test("every decision has the same figures as that of the limiter in process", async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(30), fc.array(step, { maxLength: 40 }), async (pool, steps) => {
         const clock = handClock();

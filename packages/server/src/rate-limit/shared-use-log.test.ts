@@ -38,7 +38,7 @@ async function read(log: UseLog, storeId = "store"): Promise<Use[]> {
   return uses.sort((a, b) => a.second - b.second || (a.keyId < b.keyId ? -1 : 1));
 }
 
-test("all instances read what all have added, summed up by key and second", async () => {
+test("all instances read the sum of all entries, by key and second", async () => {
   const [one, two] = [newLog(), newLog()];
   const first = thisSecond();
   for (const refused of [0, 1, 1]) one.add("store", "a", first, 1, refused);
@@ -55,7 +55,7 @@ test("all instances read what all have added, summed up by key and second", asyn
   }
 });
 
-test("an instance that was started at another time reads each second as one of its own", async () => {
+test("an instance that was started at another time reads the same seconds", async () => {
   const later = { ...clock, monotonicMs: () => clock.monotonicMs() - 654_000 };
   const [one, two] = [newLog(), newLog(later)];
   one.add("store", "a", thisSecond() - 5, 1);
@@ -64,7 +64,7 @@ test("an instance that was started at another time reads each second as one of i
 });
 
 test.each([0, 400, 700])(
-  "what was added in the last second of a minute is read in it, %d ms after the full second",
+  "an entry of the last second of a minute is read in it, %d ms after the full second",
   async (ms) => {
     clock.set(Date.parse("2026-01-01T00:00:59Z") + ms);
     const log = newLog();
@@ -74,7 +74,7 @@ test.each([0, 400, 700])(
   },
 );
 
-test("a second is sent when it is over, and not in pieces", async () => {
+test("a second is sent as a whole, after its end", async () => {
   const log = newLog();
   log.add("store", "a", thisSecond(), 1);
   await log.flush();
@@ -84,7 +84,7 @@ test("a second is sent when it is over, and not in pieces", async () => {
   expect(await read(log)).toHaveLength(1);
 });
 
-test("it reaches an hour back, in pieces that keep no other store waiting", async () => {
+test("it goes an hour back, in pieces that keep no other store waiting", async () => {
   const log = newLog();
   const first = thisSecond();
   for (let minute = 0; minute <= 60; minute++) {
@@ -108,7 +108,7 @@ test("at most a thousand keys of a store are logged per minute, for as long as t
   expect(Number((await server.say(`TTL ${name}`)).slice(1))).toBeLessThanOrEqual(USE_LOG_SECONDS + 120);
 });
 
-test("while Valkey is away this instance's own use is written down and read", async () => {
+test("while Valkey is away this instance's own use is stored and read", async () => {
   const log = newLog();
   const first = thisSecond();
   log.add("store", "a", first, 2);

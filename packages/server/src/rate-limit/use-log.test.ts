@@ -14,7 +14,7 @@ const use = fc.record({
 const inOrder = (uses: Use[]): Use[] => uses.toSorted((a, b) => a.second - b.second);
 
 describe("reading", () => {
-  test("gives what was added, to each store its own", () => {
+  test("gives each store its own entries", () => {
     const uses = fc.array(fc.record({ storeId: fc.constantFrom("x", "y", "z"), use }), { maxLength: 600 });
     fc.assert(
       fc.property(uses, (uses) => {
@@ -28,7 +28,7 @@ describe("reading", () => {
     );
   });
 
-  test("gives nothing from before the second that was asked for", () => {
+  test("gives no entry from before the requested second", () => {
     fc.assert(
       fc.property(fc.array(use, { maxLength: 300 }), fc.nat(3000), (uses, since) => {
         const log = createUseLog();
@@ -38,7 +38,7 @@ describe("reading", () => {
     );
   });
 
-  test("a store that was never seen gives nothing", () => {
+  test("an unknown store has no entries", () => {
     expect(readUses(createUseLog(), "store", 0)).toEqual([]);
   });
 });
@@ -54,7 +54,7 @@ describe("memory", () => {
     expect(log.bytes()).toBe(3 * CHUNK_BYTES);
   });
 
-  test("stays under its ceiling, and what goes is the oldest", () => {
+  test("stays under its ceiling, and loses the oldest entries first", () => {
     const sizes = fc.record({ chunks: fc.integer({ min: 1, max: 5 }), odd: fc.nat(CHUNK_BYTES - 1) });
     fc.assert(
       fc.property(sizes, fc.array(use, { maxLength: 1000, size: "max" }), ({ chunks, odd }, uses) => {
@@ -88,7 +88,7 @@ describe("memory", () => {
     ]);
   });
 
-  test("a store whose last chunk went starts again with the right names", () => {
+  test("a store that lost its last chunk starts again with the right names", () => {
     const log = createUseLog(CHUNK_BYTES);
     log.add("x", "first", 1, 1);
     log.add("y", "other", 2, 1);
@@ -98,7 +98,7 @@ describe("memory", () => {
     expect(readUses(log, "y", 0)).toEqual([]);
   });
 
-  test("only entries older than an hour are dropped when room is needed", () => {
+  test("only entries older than an hour are dropped to make room", () => {
     const log = createUseLog();
     for (let i = 0; i < ENTRIES; i++) log.add("x", "a", 100, 1);
     for (let i = 0; i < ENTRIES; i++) log.add("x", "a", 101, 1);
@@ -117,7 +117,7 @@ describe("memory", () => {
     expect(log.bytes()).toBe(2 * CHUNK_BYTES);
   });
 
-  test("use of the last hour is not forgotten because an older one was written down after it", () => {
+  test("use of the last hour is not forgotten because an older entry was written after it", () => {
     const log = createUseLog();
     for (let i = 1; i < ENTRIES; i++) log.add("store", "busy", 3700, 1);
     log.add("store", "late", 3630, 1);
@@ -125,7 +125,7 @@ describe("memory", () => {
     expect(readUses(log, "store", 3700)).toHaveLength(ENTRIES);
   });
 
-  test("when room is needed, a quiet store's newest use outlives a busy store's oldest", () => {
+  test("if memory is short, a quiet store's newest use is kept longer than a busy store's oldest", () => {
     const log = createUseLog(2 * CHUNK_BYTES);
     log.add("quiet", "a", 1, 1);
     for (let i = 0; i < ENTRIES; i++) log.add("busy", "a", 2, 1);

@@ -9,8 +9,7 @@ import { seal, unseal } from "../lib/seal.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import type { Realm } from "../realms/realm.ts";
 import { getSettings } from "../realms/settings.ts";
-import { isSameBrowser } from "../sign-on/identify-shopper.ts";
-import { forgetBrowser, knowBrowser } from "../sign-on/idp-request.ts";
+import { forgetBrowser, isSameBrowser, knowBrowser } from "../sign-on/browser-tie.ts";
 import type { Storage } from "../storage/storage.ts";
 
 /**

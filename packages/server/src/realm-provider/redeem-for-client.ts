@@ -34,6 +34,7 @@ export async function redeemForClient(
     clientVerifier: body.code_verifier,
     client: { realmId: realm.id, clientId, isStandard },
     authenticatedAs: key?.clientId,
+    keyId: key?.keyId,
     requestId,
     from: { source, userAgent },
   };

@@ -33,8 +33,8 @@ export async function getSettings(
 }
 
 /**
- * Storefronts read the settings on every page. Implicit tokens are public, so their reads come from memory, and can be
- * as old as a revoked token can be: one second, when another instance has changed the settings.
+ * Storefronts read the settings on every page, with implicit tokens, so they are read from memory. After a change by
+ * another instance they can be one second old.
  */
 export function readSettings(
   deps: SettingsDeps,

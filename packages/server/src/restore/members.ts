@@ -67,8 +67,8 @@ const columnsOf = (was: DecidedMember, is: DecidedMember): Partial<DecidedMember
   // The identity that a sign-on after the backup has bound: without it another person could claim the member by e-mail.
   ...(was.subject === null &&
     is.subject !== null && { profile_id: is.profile_id, issuer: is.issuer, subject: is.subject }),
-  // An invitation is open to the owner of its address, so the addresses of invitations are taken over, and those of
-  // bound members, whose address an invitation may have.
+  // An invitation is open to the owner of its address, so the addresses of invitations are taken over. An invitation
+  // may now have the old address of a bound member, so the addresses of bound members are taken over too.
   ...(was.email !== is.email && { email: is.email, email_key: is.email_key }),
 });
 

@@ -5,15 +5,14 @@ import { inBatches } from "../storage/batches.ts";
 import { deleteOld, ROUND } from "../storage/delete-old.ts";
 import { forChange } from "../storage/engine.ts";
 import { tryHold } from "../storage/hold.ts";
-import { insertRows } from "../storage/insert-rows.ts";
-import { statement } from "../storage/statement.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
-import type { Tables } from "../storage/tables.ts";
-import { addFigures, createTallies, type MinuteTally, type SignOnFigures } from "./figures.ts";
+import { createTallies } from "./figures.ts";
+import { createSums } from "./sums.ts";
+import { hasTallies, insertTallies, takeTallies } from "./tallies.ts";
 
 /**
  * Figures of sign-ons by minute, hour and day. A record is written together with a tally of what it changes
- * (`sign_on_tallies`), without a lock. One instance at a time adds the tallies up in the background, so a request reads
+ * (tallies.ts), without a lock. One instance at a time adds the tallies up in the background, so a request reads
  * ready sums.
  */
 
@@ -33,14 +32,6 @@ export const STEPS = {
 export const startOf = (step: StatisticsStep, at: number): number =>
   Math.floor(at / STEPS[step].lengthMs) * STEPS[step].lengthMs;
 
-const insertTallyRows = insertRows("sign_on_tallies", ["store_id", "profile_id", "minute", "figures"]);
-
-export const insertTallies = (trx: Trx, tallies: readonly MinuteTally[]): Promise<unknown> =>
-  insertTallyRows(
-    trx,
-    tallies.map((tally) => ({ ...tally, figures: JSON.stringify(tally.figures) })),
-  );
-
 const HELD = "sign-on statistics";
 /** A paused instance loses the lock after this time. */
 const PAUSED_MS = 3000;
@@ -48,7 +39,7 @@ const LEAST_ROWS = 100;
 
 /** Adds up the tallies, unless another instance holds the lock. True: more are left. */
 export async function addUpTallies(deps: Deps): Promise<boolean> {
-  if (!(await findTally.first(deps.storage.db, {}))) return false;
+  if (!(await hasTallies(deps.storage.db))) return false;
   let isMore = true;
   const addSome = async (limit: number) => {
     const taken = isMore ? await deps.storage.transact((trx) => addUpSome(trx, deps, limit)) : 0;
@@ -58,61 +49,34 @@ export async function addUpTallies(deps: Deps): Promise<boolean> {
   return !(await inBatches(deps, addSome, { ...ROUND, leastRows: LEAST_ROWS })).isDone;
 }
 
-const findTally = statement((db, _: object) =>
-  db.selectFrom("sign_on_tallies").select("position").orderBy("position").limit(atMost(1)),
-);
-
-const takeTallies = statement((db, of: { limit: number }) =>
-  db
-    .deleteFrom("sign_on_tallies")
-    .where(
-      "position",
-      "in",
-      db.selectFrom("sign_on_tallies").select("position").orderBy("position").limit(atMost(of.limit)),
-    )
-    .returningAll(),
-);
-
-type StatisticsCell = Omit<Tables["sign_on_statistics"], "figures"> & { figures: SignOnFigures };
-const KEY = ["store_id", "step", "starts_at", "profile_id"] as const;
-
-/** One transaction deletes the tallies and adds them, so a crash loses nothing and counts nothing twice. */
+/**
+ * One transaction deletes the tallies and adds them, so a crash loses nothing and counts nothing twice. It adds the
+ * parts with their whole, so a part is never more than its whole.
+ */
 async function addUpSome(trx: Trx, { clock }: Pick<Deps, "clock">, limit: number): Promise<number> {
   if (!(await tryHold(trx, HELD, PAUSED_MS))) return 0;
-  const taken = await takeTallies.all(trx, { limit });
-  const living = await findLivingStores(trx, [...new Set(taken.map((row) => row.store_id))]);
-  const cells = new Map<string, StatisticsCell>();
-  for (const { store_id, profile_id, minute, figures } of taken.filter((row) => living.has(row.store_id))) {
-    const added: SignOnFigures = JSON.parse(figures);
+  const taken = await takeTallies(trx, limit);
+  const living = await findLivingStores(trx, [...new Set(taken.map(({ store_id }) => store_id))]);
+  const sums = createSums("sign_on_statistics");
+  const parts = createSums("sign_on_statistics_parts");
+  for (const { store_id, profile_id, key_id, of_members, minute, figures } of taken) {
+    if (!living.has(store_id)) continue;
     for (const step of Object.keys(STEPS) as StatisticsStep[]) {
       const starts_at = startOf(step, minute);
       const forget_at = starts_at + STEPS[step].lengthMs + STEPS[step].keptMs;
       // Figures of a step that is no longer kept are left out.
       if (forget_at <= clock.now()) continue;
-      const key = { store_id, step, starts_at, profile_id };
-      const name = nameOf(key);
-      const cell = cells.get(name);
-      if (cell) addFigures(cell.figures, added);
-      else cells.set(name, { ...key, figures: structuredClone(added), forget_at });
+      const at = { store_id, step, starts_at, forget_at };
+      sums.add({ ...at, profile_id }, figures);
+      // No application key is a client of the members' realm.
+      if (of_members === 1) parts.add({ ...at, kind: "members", part_id: profile_id }, figures);
+      else if (key_id !== "") parts.add({ ...at, kind: "key", part_id: key_id }, figures);
     }
   }
-  if (cells.size === 0) return taken.length;
-  for (const known of await readCells(trx, [...cells.values()])) {
-    const cell = cells.get(nameOf(known));
-    if (cell) addFigures(cell.figures, JSON.parse(known.figures));
-  }
-  await trx
-    .insertInto("sign_on_statistics")
-    .values([...cells.values()].map((cell) => ({ ...cell, figures: JSON.stringify(cell.figures) })))
-    .onConflict((conflict) =>
-      conflict.columns(KEY).doUpdateSet(({ ref }) => ({ figures: ref("excluded.figures") })),
-    )
-    .execute();
+  await sums.write(trx);
+  await parts.write(trx);
   return taken.length;
 }
-
-const nameOf = (cell: Pick<StatisticsCell, (typeof KEY)[number]>): string =>
-  `${cell.store_id} ${cell.step} ${cell.starts_at} ${cell.profile_id}`;
 
 /** Deleted stores, and stores being deleted, get no figures. */
 async function findLivingStores(trx: Trx, storeIds: readonly string[]): Promise<Set<string>> {
@@ -124,23 +88,6 @@ async function findLivingStores(trx: Trx, storeIds: readonly string[]): Promise<
     .where("deleted_at", "is", null)
     .execute();
   return new Set(rows.map(({ id }) => id));
-}
-
-/** Looks up key by key along the index. For a list of keys SQLite would compare each column with all its values. */
-async function readCells(
-  trx: Trx,
-  cells: readonly StatisticsCell[],
-): Promise<Tables["sign_on_statistics"][]> {
-  const keys = cells.map(
-    ({ store_id, step, starts_at, profile_id }) =>
-      sql`(${store_id}, ${step}, cast(${starts_at} as bigint), ${profile_id})`,
-  );
-  const { rows } = await sql<Tables["sign_on_statistics"]>`
-    with wanted (store_id, step, starts_at, profile_id) as (values ${sql.join(keys)})
-    select known.* from wanted cross join sign_on_statistics as known
-    where known.store_id = wanted.store_id and known.step = wanted.step
-      and known.starts_at = wanted.starts_at and known.profile_id = wanted.profile_id`.execute(trx);
-  return rows;
 }
 
 /** A literal, not a parameter: only with a literal does the planner use the partial index. */
@@ -174,6 +121,11 @@ async function countThese(trx: Trx, ids: readonly string[]): Promise<void> {
   await trx.updateTable("sign_ons").set({ counted: 1 }).where("id", "in", ids).execute();
 }
 
-/** True: more are left. */
-export const forgetOldStatistics = (deps: Deps): Promise<boolean> =>
-  deleteOld(deps, "sign_on_statistics", deps.clock.now());
+/** Parts go after their whole, so a part is never missing from a whole that is there. True: more are left. */
+export async function forgetOldStatistics(deps: Deps): Promise<boolean> {
+  const now = deps.clock.now();
+  return (
+    (await deleteOld(deps, "sign_on_statistics", now)) ||
+    (await deleteOld(deps, "sign_on_statistics_parts", now))
+  );
+}

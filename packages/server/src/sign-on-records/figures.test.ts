@@ -1,10 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { bucketOf, type Counted, createTallies, percentile } from "./figures.ts";
+import { bucketOf, type Counted, createTallies, dropNegative, percentile } from "./figures.ts";
 
 const row = (changes: Partial<Counted> = {}): Counted => ({
   store_id: "store",
   profile_id: "profile",
+  key_id: null,
+  of_members: null,
   started_at: 60_000,
   outcome: "exchanged",
   reason: null,
@@ -46,6 +48,8 @@ describe("tallies", () => {
       {
         store_id: "store",
         profile_id: "profile",
+        key_id: "",
+        of_members: 0,
         minute: 60_000,
         figures: {
           outcomes: { failed: 1 },
@@ -70,6 +74,19 @@ describe("tallies", () => {
     ]);
   });
 
+  test("move a record to the key whose token has redeemed the code", () => {
+    const moved = tally(row({ outcome: "code_issued" }), row({ key_id: "key" }));
+    expect(moved.map(({ key_id, figures }) => [key_id, figures.outcomes])).toEqual([
+      ["", { code_issued: -1 }],
+      ["key", { exchanged: 1 }],
+    ]);
+  });
+
+  test("keep members and shoppers apart", () => {
+    expect(tally(undefined, row({ of_members: 1 })).map(({ of_members }) => of_members)).toEqual([1]);
+    expect(tally(undefined, row()).map(({ of_members }) => of_members)).toEqual([0]);
+  });
+
   test("leave out a test sign-on", () => {
     expect(tally(undefined, row({ outcome: "tested", test: 1 }))).toEqual([]);
   });
@@ -77,4 +94,9 @@ describe("tallies", () => {
   test("are empty for a record without a change", () => {
     expect(tally(row(), row())).toEqual([]);
   });
+});
+
+test("a count below zero is dropped from what is shown, and the others stay", () => {
+  const figures = { outcomes: { code_issued: -1, exchanged: 2 }, reasons: { code_expired: -1 }, idpMs: {} };
+  expect(dropNegative(figures)).toEqual({ outcomes: { exchanged: 2 }, reasons: {}, idpMs: {} });
 });

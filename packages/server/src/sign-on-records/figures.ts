@@ -4,32 +4,52 @@ import type { Tables } from "../storage/tables.ts";
 export type SignOnFigures = { outcomes: NamedCounts; reasons: NamedCounts; idpMs: NamedCounts };
 type NamedCounts = Record<string, number>;
 
-/** Figures of one profile's sign-ons that began in one minute. `profile_id` is empty if no profile was known. */
-export type MinuteTally = Omit<Tables["sign_on_tallies"], "position" | "figures"> & {
+/** Figures of sign-ons at one profile, by one key, that began in one minute. An id is empty if it was not known. */
+export type MinuteTally = Omit<Tables["sign_on_tallies_by_key"], "position" | "figures"> & {
   figures: SignOnFigures;
 };
 
 export type Counted = Pick<
   Tables["sign_ons"],
-  "store_id" | "profile_id" | "started_at" | "outcome" | "reason" | "timings" | "counted" | "test"
+  | "store_id"
+  | "profile_id"
+  | "key_id"
+  | "of_members"
+  | "started_at"
+  | "outcome"
+  | "reason"
+  | "timings"
+  | "counted"
+  | "test"
 >;
 
 const MINUTE_MS = 60_000;
+export const minuteOf = (at: number): number => at - (at % MINUTE_MS);
+
+export const noFigures = (): SignOnFigures => ({ outcomes: {}, reasons: {}, idpMs: {} });
 
 /** Collects the changes that records make to the figures, minute by minute. */
 export function createTallies() {
   const tallies = new Map<string, MinuteTally>();
 
+  function tallyOf(row: Counted): MinuteTally {
+    const place = {
+      store_id: row.store_id,
+      profile_id: row.profile_id ?? "",
+      key_id: row.key_id ?? "",
+      of_members: row.of_members ?? 0,
+      minute: minuteOf(row.started_at),
+    };
+    const name = Object.values(place).join(" ");
+    const tally = tallies.get(name) ?? { ...place, figures: noFigures() };
+    tallies.set(name, tally);
+    return tally;
+  }
+
   function add(row: Counted, times: number): void {
     // A test and a refused logout token are no sign-ons.
     if (row.test === 1 || row.outcome === "logout_refused") return;
-    const minute = row.started_at - (row.started_at % MINUTE_MS);
-    const { store_id, profile_id } = row;
-    const name = `${store_id} ${minute} ${profile_id}`;
-    const figures = { outcomes: {}, reasons: {}, idpMs: {} };
-    const tally = tallies.get(name) ?? { store_id, profile_id: profile_id ?? "", minute, figures };
-    tallies.set(name, tally);
-    const { outcomes, reasons, idpMs } = tally.figures;
+    const { outcomes, reasons, idpMs } = tallyOf(row).figures;
     count(outcomes, row.outcome, times);
     if (row.reason !== null) count(reasons, row.reason, times);
     const tookMs = idpMsOf(row.timings);
@@ -54,9 +74,19 @@ function count(counts: NamedCounts, name: string, times: number): void {
   else counts[name] = now;
 }
 
-export function addFigures(into: SignOnFigures, figures: SignOnFigures): void {
-  for (const kind of ["outcomes", "reasons", "idpMs"] as const)
-    for (const [name, times] of Object.entries(figures[kind])) count(into[kind], name, times);
+const KINDS = ["outcomes", "reasons", "idpMs"] as const;
+
+/** `times`: -1 subtracts them. */
+export function addFigures(into: SignOnFigures, figures: SignOnFigures, times = 1): void {
+  for (const kind of KINDS)
+    for (const name in figures[kind]) count(into[kind], name, (figures[kind][name] as number) * times);
+}
+
+/** Deletes counts below zero: instances of an earlier release subtract from a part what they never added to it. */
+export function dropNegative(figures: SignOnFigures): SignOnFigures {
+  for (const kind of KINDS)
+    for (const name in figures[kind]) if ((figures[kind][name] as number) < 0) delete figures[kind][name];
+  return figures;
 }
 
 const isNothing = (figures: SignOnFigures): boolean =>

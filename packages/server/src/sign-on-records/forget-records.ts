@@ -6,9 +6,10 @@ import { atMost } from "../storage/at-most.ts";
 import { inBatches } from "../storage/batches.ts";
 import { deleteOld, ROUND } from "../storage/delete-old.ts";
 import type { Storage } from "../storage/storage.ts";
-import { countUncounted, insertTallies } from "./add-up-statistics.ts";
+import { countUncounted } from "./add-up-statistics.ts";
 import { createTallies } from "./figures.ts";
 import type { Recorder } from "./recorder.ts";
+import { insertTallies } from "./tallies.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 

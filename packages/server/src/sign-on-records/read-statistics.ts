@@ -1,15 +1,12 @@
-import { setImmediate } from "node:timers/promises";
-import { type SqlBool, sql } from "kysely";
 import { limits } from "../contract/limits.ts";
 import type { Input, Output } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
 import type * as contract from "../contract/sign-ons.ts";
 import { type Clock, toIso } from "../lib/clock.ts";
-import { atMost } from "../storage/at-most.ts";
-import { statement } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";
 import { STEPS, type StatisticsStep, startOf } from "./add-up-statistics.ts";
-import { percentile, type SignOnFigures } from "./figures.ts";
+import { dropNegative, percentile } from "./figures.ts";
+import { type GroupSum, readByKey, readByProfile, type SumsRange } from "./read-sums.ts";
 
 type StatisticsQuery = Input<typeof contract.getSignOnStatistics>["query"];
 type Statistics = Output<typeof contract.getSignOnStatistics>;
@@ -17,31 +14,48 @@ type Statistics = Output<typeof contract.getSignOnStatistics>;
 /** The range without `from`. */
 const USUAL_STEPS = 60;
 
-/** Reads ready sums. The cost depends on the number of steps and profiles, not of sign-ons. */
+/** Reads ready sums. The cost depends on the number of steps, profiles and keys, not of sign-ons. */
 export async function readStatistics(
   { storage, clock }: { storage: Storage; clock: Clock },
   storeId: string,
-  { step, from, to = clock.now() + 1 }: StatisticsQuery,
+  { step, from, to = clock.now() + 1, purpose, group }: StatisticsQuery,
 ): Promise<Statistics> {
   const { lengthMs, keptMs } = STEPS[step];
   const range = toRange(step, from ?? to - USUAL_STEPS * lengthMs, to);
-  const data: Statistics["data"] = [];
-  for await (const row of readCells(storage, { storeId, step, ...range })) {
-    const figures: SignOnFigures = JSON.parse(row.figures);
-    // Empty: its only sign-on has moved to another step, when the time of its beginning was known.
-    if (Object.keys(figures.outcomes).length === 0) continue;
-    if (data.length === limits.statisticsRows)
-      throw unfit(`This range has more than ${limits.statisticsRows} figures`, step);
-    data.push({
-      from: toIso(row.starts_at),
-      profile_id: row.profile_id === "" ? null : row.profile_id,
-      outcomes: figures.outcomes,
-      reasons: figures.reasons,
-      idp_ms: { p50: percentile(figures.idpMs, 0.5), p95: percentile(figures.idpMs, 0.95) },
+  const keptFrom = toIso(startOf(step, clock.now() - keptMs));
+  const meta = { step, from: toIso(range.from), to: toIso(range.to), kept_from: keptFrom };
+  const of: SumsRange = {
+    storeId,
+    step,
+    purpose,
+    ...range,
+    mostRows: limits.statisticsRows,
+    onMoreRows: () => unfit(`This range has more than ${limits.statisticsRows} figures`, step),
+  };
+  if (group === "key") {
+    const data = await entriesOf(readByKey(storage.db, of), (key_id) => ({ key_id }));
+    return { data, meta };
+  }
+  const data = await entriesOf(readByProfile(storage.db, of), (profile_id) => ({ profile_id }));
+  return { data, meta };
+}
+
+/** Leaves out a group without sign-ons: its only sign-on has moved to another step or group. */
+async function entriesOf<T>(sums: AsyncIterable<GroupSum>, named: (id: string | null) => T) {
+  const entries = [];
+  for await (const { startsAt, groupId, figures } of sums) {
+    const { outcomes, reasons, idpMs } = dropNegative(figures);
+    if (Object.keys(outcomes).length === 0) continue;
+    const idp_ms = { p50: percentile(idpMs, 0.5), p95: percentile(idpMs, 0.95) };
+    entries.push({
+      from: toIso(startsAt),
+      ...named(groupId === "" ? null : groupId),
+      outcomes,
+      reasons,
+      idp_ms,
     });
   }
-  const keptFrom = toIso(startOf(step, clock.now() - keptMs));
-  return { data, meta: { step, from: toIso(range.from), to: toIso(range.to), kept_from: keptFrom } };
+  return entries;
 }
 
 type StatisticsRange = { from: number; to: number };
@@ -64,42 +78,3 @@ function unfit(what: string, step: StatisticsStep): Problem {
   const detail = `${what}. Ask for ${longer}a shorter range.`;
   return new Problem("statistics_range_unfit", { detail, source: { parameter: "step" } });
 }
-
-/** Rows per statement. SQLite blocks the event loop while a statement runs. */
-const SLICE = 1000;
-
-type Slice = StatisticsRange & { storeId: string; step: string; profileId: string };
-
-async function* readCells({ db }: Storage, of: Omit<Slice, "profileId">) {
-  let [from, profileId] = [of.from, ""];
-  for (let isFirst = true; ; isFirst = false) {
-    const rows = await (isFirst ? readFirst : readNext).all(db, { ...of, from, profileId });
-    yield* rows;
-    const last = rows.at(-1);
-    if (!last || rows.length < SLICE) return;
-    [from, profileId] = [last.starts_at, last.profile_id];
-    await setImmediate();
-  }
-}
-
-const cellsOf = (isFirst: boolean) =>
-  statement(
-    (db, of: Slice) =>
-      db
-        .selectFrom("sign_on_statistics")
-        .select(["starts_at", "profile_id", "figures"])
-        .where("store_id", "=", of.storeId)
-        .where("step", "=", of.step)
-        .where(
-          isFirst
-            ? sql<SqlBool>`starts_at >= ${of.from}`
-            : sql<SqlBool>`(starts_at, profile_id) > (${of.from}, ${of.profileId})`,
-        )
-        .where("starts_at", "<", of.to)
-        .orderBy("starts_at")
-        .orderBy("profile_id")
-        .limit(atMost(SLICE)),
-    { isNamed: false },
-  );
-
-const [readFirst, readNext] = [cellsOf(true), cellsOf(false)];

@@ -33,6 +33,9 @@ type UsedAttempt = Pick<
   "id" | "store_id" | "realm_id" | "profile_id" | "exchanged_at" | "code_expires_at" | "forget_at"
 >;
 
+/** `keyId`: the key whose token or secret redeemed the code. */
+type ExchangeEnd = SignOnEnd & { isOfMembers: boolean; keyId?: string | undefined; requestId?: string };
+
 const MAX_WAITING = 20_000;
 const MAX_STRANGERS_WAITING = MAX_WAITING / 10;
 
@@ -119,13 +122,15 @@ export class Recorder {
       idp_answer: trail.idpAnswer ? JSON.stringify(trail.idpAnswer) : null,
       started_at: trail.startedAt,
       updated_at: this.#clock.now(),
+      key_id: trail.keyId,
+      of_members: trail.isOfMembers ? 1 : null,
     });
   }
 
   /** Records the use of a code. Another instance may write it before the attempt's own record. */
   noteExchange(
     { id, store_id, realm_id, profile_id, ...attempt }: UsedAttempt,
-    { outcome, reason, customerId = null, requestId }: SignOnEnd & { requestId?: string },
+    { outcome, reason, customerId = null, requestId, isOfMembers, keyId }: ExchangeEnd,
   ): void {
     this.#keep(this.#exchanges, {
       ...OF_CALLBACK,
@@ -140,6 +145,8 @@ export class Recorder {
       request_id: requestId ?? null,
       started_at: attempt.exchanged_at ?? attempt.code_expires_at ?? attempt.forget_at,
       updated_at: this.#clock.now(),
+      key_id: keyId ?? null,
+      of_members: isOfMembers ? 1 : null,
     });
   }
 

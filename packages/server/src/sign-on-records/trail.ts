@@ -11,6 +11,9 @@ export type Trail = {
   id: string;
   storeId: string;
   realmId: string;
+  isOfMembers: boolean;
+  /** The application key that is the client, or whose token brought the code. */
+  keyId: string | null;
   /** The source address of the request. */
   source: string;
   requestId: string | null;
@@ -30,18 +33,19 @@ type Begun = {
   userAgent?: string | undefined;
   requestId?: string | null;
   profile?: Trail["profile"];
+  keyId?: string | null | undefined;
 };
 
 export function startTrail(
   id: string,
-  { storeId, realmId }: { storeId: string; realmId: string },
-  { startedAt, source, userAgent, requestId = null, profile }: Begun,
+  { storeId, realmId, isOfMembers }: Pick<Trail, "storeId" | "realmId" | "isOfMembers">,
+  { startedAt, source, userAgent, requestId = null, profile, keyId = null }: Begun,
 ): Trail {
   const { browser, operatingSystem: operating_system } = describeUserAgent(userAgent);
   const network = subnetOf(source);
   const facts = { redirect_uri: null, browser, operating_system, network, email_digest: null };
   const found = { profile, checks: [], timings: {}, idpAnswer: undefined };
-  return { id, storeId, realmId, source, requestId, startedAt, facts, ...found };
+  return { id, storeId, realmId, isOfMembers, keyId, source, requestId, startedAt, facts, ...found };
 }
 
 /** Measures a step in milliseconds. */

@@ -24,6 +24,8 @@ const row = (id: string, outcome: string, rest: Partial<RecordRow> = {}): Record
   test: null,
   idp_answer: null,
   request_id: null,
+  key_id: null,
+  of_members: null,
   started_at: 1,
   updated_at: 1,
   ...rest,

@@ -3,8 +3,8 @@ import { forChange } from "../storage/engine.ts";
 import { forIds, insertRows } from "../storage/insert-rows.ts";
 import type { Database, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
-import { insertTallies } from "./add-up-statistics.ts";
 import { createTallies } from "./figures.ts";
+import { insertTallies } from "./tallies.ts";
 
 const COLUMNS = [
   "id",
@@ -29,6 +29,8 @@ const COLUMNS = [
   "test",
   "idp_answer",
   "request_id",
+  "key_id",
+  "of_members",
   "started_at",
   "updated_at",
 ] as const satisfies (keyof Tables["sign_ons"])[];
@@ -50,7 +52,8 @@ export function joinRecords(attempts: readonly RecordRow[], exchanges: readonly 
     if (!attempt || hasFailed(attempt) || !isExchanged(exchange)) left.push(exchange);
     else {
       const { outcome, reason, customer_id, updated_at } = exchange;
-      joined.set(attempt.id, { ...attempt, outcome, reason, customer_id, updated_at });
+      const key_id = attempt.key_id ?? exchange.key_id;
+      joined.set(attempt.id, { ...attempt, outcome, reason, customer_id, key_id, updated_at });
     }
   }
   return { attempts: [...joined.values()], exchanges: left };
@@ -69,11 +72,13 @@ export async function writeAttempts(trx: Trx, rows: RecordRow[]): Promise<Writte
   return inserted.filter(hasFailed);
 }
 
+/** The key that is the client goes before a key whose token has redeemed the code. */
 const updateAttempts = insertRows("sign_ons", COLUMNS, {
   ending: sql<RecordRow>`on conflict (id) do update set profile_name = excluded.profile_name, checks = excluded.checks,
     timings = excluded.timings, by_stranger = excluded.by_stranger, started_at = excluded.started_at,
     redirect_uri = excluded.redirect_uri, browser = excluded.browser, operating_system = excluded.operating_system,
-    network = excluded.network, email_digest = excluded.email_digest, counted = excluded.counted
+    network = excluded.network, email_digest = excluded.email_digest, counted = excluded.counted,
+    key_id = coalesce(excluded.key_id, sign_ons.key_id), of_members = coalesce(excluded.of_members, sign_ons.of_members)
   returning *`,
 });
 
@@ -92,7 +97,8 @@ export async function writeExchanges(trx: Trx, rows: RecordRow[]): Promise<Writt
 const updateExchanges = insertRows("sign_ons", COLUMNS, {
   ending: sql<RecordRow>`on conflict (id) do update set outcome = excluded.outcome, reason = excluded.reason,
     customer_id = excluded.customer_id, request_id = excluded.request_id, updated_at = excluded.updated_at,
-    counted = excluded.counted
+    counted = excluded.counted, key_id = coalesce(sign_ons.key_id, excluded.key_id),
+    of_members = coalesce(sign_ons.of_members, excluded.of_members)
   where (sign_ons.outcome in ('code_issued', 'expired') or excluded.updated_at >= sign_ons.updated_at) and (sign_ons.outcome <> excluded.outcome
     or sign_ons.reason is distinct from excluded.reason or sign_ons.customer_id is distinct from excluded.customer_id)
   returning *`,

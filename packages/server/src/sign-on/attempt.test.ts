@@ -9,18 +9,16 @@ import { seal } from "../lib/seal.ts";
 import type { ProfileKey } from "../profiles/profile.ts";
 import { referenceOf } from "../sign-on-records/reference.ts";
 import {
-  browserCookieName,
-  browserCookies,
   challengeOf,
   digest,
   idpSecretsOf,
   isDigest,
   isOver,
-  newBrowserValue,
   openAttempt,
   type SignOnAttempt,
   sealAttempt,
 } from "./attempt.ts";
+import { newBrowserValue } from "./browser-tie.ts";
 
 const master = (byte: number): Buffer => Buffer.alloc(32, byte);
 const keyring = createKeyring([master(1)]);
@@ -238,47 +236,6 @@ describe("PKCE", () => {
     ["a letter that only looks like one", `А${good.slice(1)}`],
   ])("%s is no challenge (R22, T09)", (_, text) => {
     expect(isDigest(text)).toBe(false);
-  });
-});
-
-describe("the browser's cookie", () => {
-  test("is a new random value each time, of 256 bits", () => {
-    const values = Array.from({ length: 1000 }, newBrowserValue);
-    expect(new Set(values).size).toBe(1000);
-    for (const value of values) {
-      expect(isDigest(value)).toBe(true);
-      expect(Buffer.from(value, "base64url")).toHaveLength(32);
-    }
-  });
-
-  test.each([
-    undefined,
-    "",
-    "x".repeat(42),
-    "x".repeat(44),
-    `${"x".repeat(42)}=`,
-    `${"x".repeat(43)}\n`,
-    '"x"',
-  ])("%j is none of ours", (text) => {
-    expect(isDigest(text)).toBe(false);
-  });
-
-  test("cannot be set by another host, read by a script or sent by another site (A22)", () => {
-    expect(browserCookieName("https://keys.example")).toBe("__Host-latchkey");
-    const attributes = ["Path=/", "HttpOnly", "SameSite=Lax", "Secure"];
-    expect(browserCookies("https://keys.example", "v", "digest").map((cookie) => cookie.split("; "))).toEqual(
-      [
-        ["__Host-latchkey=v", ...attributes],
-        ["__Host-latchkey.d=v", ...attributes],
-      ],
-    );
-  });
-
-  test("has a plain name on localhost without TLS", () => {
-    expect(browserCookies("http://localhost:4000", "v", "digest")).toEqual([
-      "latchkey=v; Path=/; HttpOnly; SameSite=Lax",
-      "latchkey.d=v; Path=/; HttpOnly; SameSite=Lax",
-    ]);
   });
 });
 

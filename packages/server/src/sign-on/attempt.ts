@@ -1,4 +1,4 @@
-import { createHmac, hash, randomBytes } from "node:crypto";
+import { createHmac, hash } from "node:crypto";
 import { limits } from "../contract/limits.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Keyring, Purpose } from "../lib/keyring.ts";
@@ -31,6 +31,8 @@ export type SignOnAttempt = {
   idpIssuer: string;
   /** The client is an application key, which must show its secret at the exchange. */
   isConfidential?: boolean;
+  /** The id of that key, for the record. An earlier release leaves it out. */
+  keyId?: string | undefined;
   /** Absent: `LEAST_SCOPE`. */
   clientScope?: string | undefined;
   /** In seconds: the client's `max_age`. */
@@ -90,29 +92,6 @@ export const challengeOf = digest;
 /** The challenge of a client that sent none. No verifier matches, so an older release refuses the code. */
 export const NO_CHALLENGE = "none";
 
-/** A random value that ties sign-ons to their browser. A browser has one value for all its tabs. */
-export const newBrowserValue = (): string => randomBytes(32).toString("base64url");
-
 /** 256 bits: a challenge, or a browser's value. */
 export const isDigest = (text: string | undefined): text is string =>
   text !== undefined && /^[A-Za-z0-9_-]{43}$/.test(text);
-
-/** `__Host-` keeps other hosts of the domain from setting this cookie. Browsers accept the prefix over https only. */
-export const browserCookieName = (publicUrl: string): string =>
-  publicUrl.startsWith("https:") ? "__Host-latchkey" : "latchkey";
-
-/**
- * Two cookies keep a browser's value: one under the shared name, one under a name from its digest. If two tabs begin at
- * once without a value, the second answer overwrites the shared cookie of the first. There are only 64 names, so the
- * cookies of a browser stay few.
- */
-export const browserCookieNames = (publicUrl: string, browserDigest: string): string[] => {
-  const shared = browserCookieName(publicUrl);
-  return [shared, `${shared}.${browserDigest.slice(0, 1)}`];
-};
-
-export const browserCookies = (publicUrl: string, value: string, browserDigest: string): string[] =>
-  browserCookieNames(publicUrl, browserDigest).map((name) => browserCookie(publicUrl, name, value));
-
-export const browserCookie = (publicUrl: string, name: string, value: string, lifetime = ""): string =>
-  `${name}=${value}; Path=/; HttpOnly; SameSite=Lax${lifetime}${publicUrl.startsWith("https:") ? "; Secure" : ""}`;

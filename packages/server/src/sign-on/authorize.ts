@@ -7,24 +7,27 @@ import { readIdTokenHint } from "../customers/tokens/id-token-hint.ts";
 import type { Clock } from "../lib/clock.ts";
 import { isId, newId } from "../lib/ids.ts";
 import type { Keyring } from "../lib/keyring.ts";
-import { type Parameters, readParameters } from "../lib/query-parameters.ts";
+import { type Parameters, readParameters, withParameters } from "../lib/query-parameters.ts";
+import type { Metadata } from "../openid/discovery.ts";
 import { toIdpAnswer } from "../openid/idp-answer.ts";
 import type { Calls } from "../profiles/calls.ts";
 import type { Directory } from "../profiles/directory.ts";
 import { keyOf, type Profile } from "../profiles/profile.ts";
+import { issuerOf } from "../realms/issuer.ts";
 import type { Realm } from "../realms/realm.ts";
 import { isAllowedRedirectUri } from "../realms/redirect-uri.ts";
 import { idpScope, LEAST_SCOPE } from "../realms/scopes.ts";
 import { shopOf } from "../realms/shop.ts";
 import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
 import type { Recorder } from "../sign-on-records/recorder.ts";
+import type { StartedCounts } from "../sign-on-records/started.ts";
 import { startTrail, type Trail } from "../sign-on-records/trail.ts";
 import type { SigningKeys } from "../signing-keys/signing-keys.ts";
 import type { Storage } from "../storage/storage.ts";
-import { digest, type SignOnAttempt, sealAttempt } from "./attempt.ts";
+import { challengeOf, digest, idpSecretsOf, type SignOnAttempt, sealAttempt } from "./attempt.ts";
 import { passedOn, readSignOnRequest, type SignOnRequest } from "./authorization-request.ts";
+import { knowBrowser } from "./browser-tie.ts";
 import { chooseProfile, offerChoice } from "./choose-provider.ts";
-import { idpRequest, knowBrowser } from "./idp-request.ts";
 import { redirectProblemsTo, refuseWithPage, signOnProblem } from "./refuse.ts";
 import { cachedPath, type PathCache, type SignOnPath } from "./sign-on-path.ts";
 
@@ -37,6 +40,7 @@ type Deps = {
   directory: Directory;
   calls: Calls;
   recorder: Recorder;
+  started: StartedCounts;
   recordLimiter: RecordLimiter;
   traces: Traces | undefined;
   signingKeys: SigningKeys;
@@ -53,11 +57,13 @@ export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): 
   if (!path) throw new Problem("realm_not_found");
   const { realm } = path;
   request.cameFrom(shopOf(deps, realm));
-  const trail = startTrail(newId(), key, { ...request, startedAt: deps.clock.now() });
+  const place = { ...key, isOfMembers: realm.purpose === "members" };
+  const trail = startTrail(newId(), place, { ...request, startedAt: deps.clock.now() });
   trail.facts.redirect_uri = storable(asked.get("redirect_uri"));
   deps.traces?.join("authorize", trail.id);
   const client = await trustClient(deps, path, asked);
   if (client instanceof Problem) return refuseWithPage(deps, trail, client);
+  trail.keyId = client.keyId ?? null;
   return redirectProblemsTo(deps, client, trail, async () => {
     const wanted = readSignOnRequest(asked, client);
     const hintedCustomerId = client.isStandard ? await readHint(deps, realm, asked) : undefined;
@@ -87,6 +93,8 @@ const toId = (text = ""): string => (isId(text) ? text : "");
 type TrustedClient = {
   clientId: string;
   isConfidential: boolean;
+  /** The application key that is the client. */
+  keyId: string | undefined;
   /** An application key whose `openid_client` is `standard`. */
   isStandard: boolean;
   clientRedirectUri: string;
@@ -115,7 +123,7 @@ async function trustClient(
   if (!isRegistered) return new Problem("redirect_uri_unregistered");
   const clientState = asked.isRepeated("state") ? undefined : asked.get("state");
   const isStandard = key?.openidClient === "standard";
-  return { clientId, isConfidential, isStandard, clientRedirectUri, clientState };
+  return { clientId, isConfidential, keyId: key?.keyId, isStandard, clientRedirectUri, clientState };
 }
 
 /** The customer that the client expects (OpenID Connect Core 3.1.2.1). An invalid hint ends the sign-on. */
@@ -170,9 +178,36 @@ async function sendToIdp(
   // The state comes back in the callback's URL, beside the provider's code.
   if (idpState.length > MAX_IDP_STATE_LENGTH) throw signOnProblem("state_missing");
   deps.recorder.count("started");
+  deps.started.note(trail);
   const to = { idpState, attemptId: attempt.id, scope: idpScope(clientScope) };
   return { location: `${idpRequest(deps, profile, metadata, to)}${passedOn(asked)}`, ...browser.answer };
 }
+
+/** The URL of the provider's authorization endpoint. The provider sends `idpState` back. */
+export function idpRequest(
+  deps: Pick<Deps, "publicUrl" | "keyring">,
+  profile: Profile,
+  metadata: Metadata,
+  { idpState, attemptId, scope }: { idpState: string; attemptId: string; scope: string },
+): string {
+  const { idpNonce, idpVerifier } = idpSecretsOf(deps.keyring, idpState, attemptId);
+  return withParameters(metadata.authorizationEndpoint, {
+    scope,
+    response_type: "code",
+    client_id: profile.client_id,
+    redirect_uri: callbackUrl(deps, profile),
+    state: idpState,
+    nonce: idpNonce,
+    code_challenge_method: "S256",
+    code_challenge: challengeOf(idpVerifier),
+  });
+}
+
+/** The redirect URI to register at the provider. Each profile has its own, so providers cannot be mixed up. */
+export const callbackUrl = (
+  deps: Pick<Deps, "publicUrl">,
+  { store_id: storeId, realm_id: realmId, id }: Pick<Profile, "store_id" | "realm_id" | "id">,
+): string => `${issuerOf(deps, storeId, realmId)}/profiles/${id}/callback`;
 
 /** Notes on the trail why the last request for the provider's document failed. */
 export function unavailable({ directory }: Pick<Deps, "directory">, profile: Profile, trail: Trail): Problem {

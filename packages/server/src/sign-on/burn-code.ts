@@ -59,9 +59,9 @@ type Ending<T> =
   | CodeRefusal;
 
 /**
- * Trades a code for an answer, in one transaction. The order is law: the gate has checked bearer and rate limit. One
- * statement burns the code, within its store, deletes the identity and names the token to come. Then redirect URI and
- * verifier are compared; if they are wrong, the code stays burnt. Then `trade` makes the answer.
+ * Trades a code for an answer, in one transaction. Do not change the order: the gate has checked bearer and rate limit.
+ * One statement burns the code, within its store, deletes the identity and sets the id of the new token. Then redirect
+ * URI and verifier are compared; if they are wrong, the code stays burnt. Then `trade` makes the answer.
  */
 export async function tradeCode<T>(deps: TradeDeps, grant: ClientGrant, trade: Trade<T>): Promise<T> {
   if (!isWellFormed("lkac", grant.clientCode)) throw new Problem("code_invalid");
@@ -82,7 +82,7 @@ export async function tradeCode<T>(deps: TradeDeps, grant: ClientGrant, trade: T
     if ("reason" in traded) return fail(trx, attempt, traded.reason);
     return { ...traded, attempt };
   });
-  if ("attempt" in ending) noteEnding(deps, ending, grant.requestId);
+  if ("attempt" in ending) noteEnding(deps, ending, grant);
   else {
     recordCodeRefusal(deps, ending);
     if (ending.replayed && purpose === "members") deps.storage.changes.announce(storeId);
@@ -203,15 +203,16 @@ async function fail(
 function noteEnding(
   { recorder }: TradeDeps,
   ending: Extract<Ending<unknown>, { attempt: AttemptRow }>,
-  requestId: string,
+  { requestId, keyId, purpose }: ClientGrant,
 ): void {
+  const whose = { isOfMembers: purpose === "members", keyId };
   if ("refusal" in ending) {
     const { attempt, reason } = ending;
     recorder.count("failed", reason);
-    recorder.noteExchange(attempt, { outcome: "failed", reason, requestId });
+    recorder.noteExchange(attempt, { outcome: "failed", reason, requestId, ...whose });
   } else {
     const { attempt, customerId } = ending;
     recorder.count("exchanged");
-    recorder.noteExchange(attempt, { outcome: "exchanged", reason: null, customerId });
+    recorder.noteExchange(attempt, { outcome: "exchanged", reason: null, customerId, ...whose });
   }
 }

@@ -13,8 +13,9 @@ import { referenceOf } from "../sign-on-records/reference.ts";
 import { startTrail, type Trail, timed } from "../sign-on-records/trail.ts";
 import { digest, isOver, openAttempt, type SignOnAttempt } from "./attempt.ts";
 import { refuseUnusable } from "./authorize.ts";
+import { isSameBrowser } from "./browser-tie.ts";
 import { claimAttempt, failAttempt, hasRecord, issueCode } from "./claim-attempt.ts";
-import { foreseeRealmRefusal, identifyShopper, isHinted, isSameBrowser } from "./identify-shopper.ts";
+import { foreseeRealmRefusal, identifyShopper, isHinted } from "./identify-shopper.ts";
 import type { IdpDeps } from "./redeem-idp-code.ts";
 import {
   type PageCode,
@@ -49,9 +50,11 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
   request.cameFrom(shopOf(deps, realm));
   const idpState = answered.isRepeated("state") ? "" : (answered.get("state") ?? "");
   const attempt = openAttempt(deps.keyring, key, idpState);
+  const place = { ...key, isOfMembers: realm.purpose === "members" };
   // A new id: a late callback, or one from another browser, must not overwrite the attempt's record.
   const refusePage = (code: PageCode) => {
-    const pageTrail = startTrail(newId(), key, { ...request, startedAt: deps.clock.now() });
+    const begun = { startedAt: deps.clock.now(), keyId: attempt?.keyId };
+    const pageTrail = startTrail(newId(), place, { ...request, ...begun });
     return refuseWithPage(deps, pageTrail, new Problem(code));
   };
   if (!attempt) {
@@ -70,7 +73,8 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
   if (clientRedirectUri === undefined) return refusePage("redirect_uri_unregistered");
 
   const client = { clientRedirectUri, clientState: attempt.clientState };
-  const trail = startTrail(attempt.id, key, { ...request, startedAt: attempt.startedAt });
+  const { startedAt, keyId } = attempt;
+  const trail = startTrail(attempt.id, place, { ...request, startedAt, keyId });
   trail.facts.redirect_uri = clientRedirectUri;
   return redirectProblemsTo(deps, client, trail, async () => {
     const clientCode = newCredential("lkac");

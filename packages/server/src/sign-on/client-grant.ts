@@ -21,6 +21,8 @@ export type ClientGrant = {
   client?: { realmId: string; clientId: string; isStandard?: boolean };
   /** The client id of the application key that has shown its secret. */
   authenticatedAs?: string | undefined;
+  /** The id of the application key whose access token or secret came with the request. */
+  keyId?: string | undefined;
   requestId: string;
   from?: TokenOrigin | undefined;
   /** The program that sends the request. Absent: the person's browser sends it without one. */

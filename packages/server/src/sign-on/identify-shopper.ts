@@ -1,9 +1,6 @@
-import type { BrowserRequest } from "../contract/browser.ts";
 import { isPassedOn, type SignOnReason } from "../contract/sign-on-reasons.ts";
 import { findLinkedCustomerId, foreseeRefusal } from "../customers/identities/settle-identity.ts";
-import { readCookie } from "../lib/cookie.ts";
 import type { Parameters } from "../lib/query-parameters.ts";
-import { hashesEqual } from "../lib/secrets.ts";
 import { show } from "../lib/show.ts";
 import { foreseeMember } from "../members/sign-in.ts";
 import type { Metadata } from "../openid/discovery.ts";
@@ -12,25 +9,12 @@ import { reasonOfRedirect, toIdpAnswer } from "../openid/idp-answer.ts";
 import type { Profile } from "../profiles/profile.ts";
 import type { Realm } from "../realms/realm.ts";
 import { type Trail, timed } from "../sign-on-records/trail.ts";
-import { browserCookieNames, digest, idpSecretsOf, type SignOnAttempt } from "./attempt.ts";
-import { unavailable } from "./authorize.ts";
-import { callbackUrl } from "./idp-request.ts";
+import { idpSecretsOf, type SignOnAttempt } from "./attempt.ts";
+import { callbackUrl, unavailable } from "./authorize.ts";
 import { type IdpDeps, redeemIdpCode } from "./redeem-idp-code.ts";
 import { signOnProblem } from "./refuse.ts";
 
 type Deps = IdpDeps & { publicUrl: string };
-
-/** A sign-on must end in the browser in which it began. Otherwise an attacker could finish it in a victim's browser. */
-export function isSameBrowser(
-  { publicUrl }: Pick<Deps, "publicUrl">,
-  { browserDigest }: Pick<SignOnAttempt, "browserDigest">,
-  { cookie }: BrowserRequest,
-): boolean {
-  return browserCookieNames(publicUrl, browserDigest).some((name) => {
-    const value = readCookie(cookie, name);
-    return value !== undefined && hashesEqual(digest(value), browserDigest);
-  });
-}
 
 type IdpResponse = {
   attempt: Pick<SignOnAttempt, "id" | "idpIssuer">;

@@ -46,6 +46,7 @@ async function withCode(
     requestId,
     by: byCaller(caller),
     authenticatedAs: authenticatedAs(caller),
+    keyId: caller.holder.type === "application_key" ? caller.holder.id : undefined,
     clientCode: data.oauth_authorization_code,
     clientRedirectUri: data.oauth_redirect_uri,
     clientVerifier: data.oauth_code_verifier,

@@ -58,7 +58,8 @@ export async function redeemDirect(
   const signer = await deps.signingKeys.current();
   const { from, requestId } = grant;
   const place = keyOf(profile);
-  const trail = startTrail(newId(), place, { ...from, startedAt: deps.clock.now(), requestId, profile });
+  const begun = { startedAt: deps.clock.now(), requestId, profile, keyId: grant.keyId };
+  const trail = startTrail(newId(), { ...place, isOfMembers: false }, { ...from, ...begun });
   trail.facts.redirect_uri = grant.clientRedirectUri;
   deps.traces?.join("direct", trail.id);
   const codeHash = hashSecret(`${profile.id} ${grant.clientCode}`);

@@ -12,7 +12,10 @@ import { touchStore } from "../stores/store.ts";
 import { type AttemptRow, type ClientGrant, findByCode, mismatchOf } from "./client-grant.ts";
 
 /** A refused code. `replayed`: the token of the first use was revoked. */
-export type CodeRefusal = { refusal: Problem; replayed?: { attempt: AttemptRow; customerId: string | null } };
+export type CodeRefusal = {
+  refusal: Problem;
+  replayed?: { attempt: AttemptRow; customerId: string | null; isOfMembers: boolean };
+};
 
 /**
  * Says why a code could not be burnt. A second use is refused. With a wrong verifier or redirect URI, or too late for a
@@ -30,10 +33,11 @@ export async function refuseCode(
   if (attempt.state === "code_issued") return { refusal: withReference("code_expired", attempt) };
   const ageMs = deps.clock.now() - (attempt.exchanged_at ?? 0);
   const isTheft = mismatchOf(attempt, grant) !== undefined || ageMs > limits.replaySeconds * 1000;
-  const takeBack = grant.purpose === "members" ? takeBackFromMember : takeBackFromCustomer;
+  const isOfMembers = grant.purpose === "members";
+  const takeBack = isOfMembers ? takeBackFromMember : takeBackFromCustomer;
   const whose = isTheft ? await takeBack(trx, deps, attempt, grant) : undefined;
   const refusal = withReference("code_already_used", attempt);
-  return { refusal, ...(whose && { replayed: { attempt, ...whose } }) };
+  return { refusal, ...(whose && { replayed: { attempt, isOfMembers, ...whose } }) };
 }
 
 /** The reference finds the record of the attempt. */
@@ -121,6 +125,6 @@ export function recordCodeRefusal(
 ): void {
   recorder.count("failed", refusal.code);
   if (!replayed) return;
-  const { attempt, customerId } = replayed;
-  recorder.noteExchange(attempt, { outcome: "exchanged", reason: "code_replayed", customerId });
+  const { attempt, customerId, isOfMembers } = replayed;
+  recorder.noteExchange(attempt, { outcome: "exchanged", reason: "code_replayed", customerId, isOfMembers });
 }

@@ -18,10 +18,10 @@ import type { Recorder } from "../sign-on-records/recorder.ts";
 import { referenceOf } from "../sign-on-records/reference.ts";
 import { startTrail, type Trail } from "../sign-on-records/trail.ts";
 import { contextOf, isOver, openAtPath, type SignOnAttempt } from "./attempt.ts";
-import { unavailable } from "./authorize.ts";
+import { idpRequest, unavailable } from "./authorize.ts";
+import { isSameBrowser, knowBrowser } from "./browser-tie.ts";
 import { claimAttempt, failAttempt } from "./claim-attempt.ts";
-import { foreseeRealmRefusal, identifyShopper, isSameBrowser } from "./identify-shopper.ts";
-import { idpRequest, knowBrowser } from "./idp-request.ts";
+import { foreseeRealmRefusal, identifyShopper } from "./identify-shopper.ts";
 import type { IdpDeps } from "./redeem-idp-code.ts";
 import { type PageCode, reasonOf, signOnProblem } from "./refuse.ts";
 import { findPath, type SignOnPath } from "./sign-on-path.ts";
@@ -33,7 +33,7 @@ import { findPath, type SignOnPath } from "./sign-on-path.ts";
  */
 type Deps = IdpDeps & { publicUrl: string; recorder: Recorder };
 
-/** `attemptId`: the id of the attempt to come, to find its record by. Tickets of the last release have none. */
+/** `attemptId`: the id that the attempt will have, to find its record. Tickets of the last release have none. */
 type Ticket = { id: string; attemptId?: string; expiresAt: number };
 type TestAttempt = Pick<SignOnAttempt, "id" | "startedAt" | "browserDigest" | "idpIssuer">;
 
@@ -72,7 +72,7 @@ export async function beginTest(deps: Deps, ids: Ids, request: BrowserRequest): 
   if (!ticket || ticket.expiresAt <= deps.clock.now()) throw new Problem("test_sign_on_over");
   if (!(await claim(deps, key, ticket.id))) throw new Problem("test_sign_on_over");
   const begun = { startedAt: deps.clock.now(), profile: path.profile };
-  const trail = startTrail(ticket.attemptId ?? newId(), key, { ...request, ...begun });
+  const trail = startTrail(ticket.attemptId ?? newId(), placeOf(key, path), { ...request, ...begun });
   deps.traces?.join("authorize", trail.id);
   try {
     const profile = testable(path);
@@ -118,7 +118,7 @@ export async function finishTest(deps: Deps, returned: ReturnedTest): Promise<Br
   if (!isSameBrowser(deps, attempt, request)) return refusePage("browser_changed");
   if (!(await claim(deps, key, attempt.id))) throw new Problem("test_sign_on_over");
   const { startedAt } = attempt;
-  const trail = startTrail(attempt.id, key, { ...request, startedAt, profile: path.profile });
+  const trail = startTrail(attempt.id, placeOf(key, path), { ...request, startedAt, profile: path.profile });
   let identity: Identity | undefined;
   try {
     const profile = testable(path);
@@ -136,6 +136,11 @@ export async function finishTest(deps: Deps, returned: ReturnedTest): Promise<Br
 /** One insert decides which of several visits continues. */
 const claim = (deps: Deps, key: ProfileKey, id: string): Promise<boolean> =>
   claimAttempt(deps, key, { id, clientId: "", codeChallenge: "", clientRedirectUri: "" });
+
+const placeOf = (key: ProfileKey, { realm }: SignOnPath) => ({
+  ...key,
+  isOfMembers: realm.purpose === "members",
+});
 
 /** A disabled profile can be tested, too: a new profile should be tested before it is enabled. */
 function testable({ profile }: SignOnPath): Profile {

@@ -21,7 +21,7 @@ function pile(rows: number, msPerRow: number) {
   return { work, batches, pausesMs, deps: { storage: { engine: "sqlite" as const }, clock, sleep } };
 }
 
-test("all rows are done, in batches that grow while they are quick, and not without end", async () => {
+test("all rows are processed, in batches that grow while they are quick, up to a limit", async () => {
   const { work, batches, deps } = pile(2300, 0.001);
   expect(await inBatches(deps, work)).toEqual({ rows: 2300, isDone: true });
   expect(batches).toEqual([20, 40, 80, 160, 320, 500, 500, 500, 180, 0]);
@@ -49,7 +49,7 @@ test.each([
   ["rows", { maxRows: 250 }],
   ["time", { withinMs: 0.25 }],
 ])(
-  "a bound of %s ends it after the batch that reaches it, and says that there is more",
+  "a bound of %s ends it after the batch that reaches it, and reports that there is more",
   async (_, bounds) => {
     const { work, deps } = pile(10_000, 0.001);
     expect(await inBatches(deps, work, bounds)).toEqual({ rows: 300, isDone: false });
@@ -62,13 +62,13 @@ test("a small batch is not the last: another transaction may have locked the oth
   expect(await inBatches(deps, async () => found.shift() ?? 0)).toEqual({ rows: 33, isDone: true });
 });
 
-test("nothing to do is one look", async () => {
+test("without rows there is one query", async () => {
   const { work, batches, deps } = pile(0, 1);
   expect(await inBatches(deps, work)).toEqual({ rows: 0, isDone: true });
   expect(batches).toEqual([0]);
 });
 
-test("a database that is away for a moment is waited for, if that is allowed, and then goes on with few rows", async () => {
+test("if it may wait, it waits for a database that is away for a moment, then continues with few rows", async () => {
   const { work, batches, deps } = pile(1000, 0.001);
   const away = Object.assign(new Error("away"), { code: "ECONNREFUSED" });
   let calls = 0;
@@ -79,7 +79,7 @@ test("a database that is away for a moment is waited for, if that is allowed, an
   await expect(inBatches(deps, () => Promise.reject(away))).rejects.toThrow("away");
 });
 
-test("a failure is not repeated here, and reaches the caller", async () => {
+test("a failure is not retried here, and reaches the caller", async () => {
   const { deps } = pile(0, 1);
   const work = () => Promise.reject(new Error("no"));
   await expect(inBatches(deps, work)).rejects.toThrow("no");

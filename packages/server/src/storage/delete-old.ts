@@ -17,6 +17,10 @@ const SWEPT = {
   setup_links: { key: ["id"], time: "expires_at" },
   sign_on_attempts: { key: ["id"], time: "forget_at" },
   sign_on_statistics: { key: ["store_id", "step", "starts_at", "profile_id"], time: "forget_at" },
+  sign_on_statistics_parts: {
+    key: ["store_id", "kind", "step", "starts_at", "part_id"],
+    time: "forget_at",
+  },
   sign_ons: { key: ["id"], time: "started_at" },
 } as const satisfies {
   [T in keyof Tables]?: { key: readonly (keyof Tables[T])[]; time: keyof Tables[T] };

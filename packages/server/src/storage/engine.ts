@@ -19,7 +19,10 @@ export const forChange = <DB, TB extends keyof DB, O>(db: Database, rows: RowQue
 export const forChangeIfFree = <DB, TB extends keyof DB, O>(db: Database, rows: RowQuery<DB, TB, O>) =>
   engineOf(db) === "postgres" ? rows.forUpdate().skipLocked() : rows;
 
-/** Until the transaction ends, the rows cannot be deleted, only changed. `table`: where the query joins several. */
+/**
+ * Blocks deletion of the rows until the transaction ends; updates of non-key columns are allowed. `table`: the table to
+ * lock in a join.
+ */
 export const forKeyShare = <DB, TB extends keyof DB, O>(
   db: Database,
   rows: RowQuery<DB, TB, O>,

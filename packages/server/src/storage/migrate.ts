@@ -27,6 +27,7 @@ import { disabledProfiles } from "./migrations/0022-disabled-profiles.ts";
 import { erasedPeople } from "./migrations/0023-erased-people.ts";
 import { openidClient } from "./migrations/0024-openid-client.ts";
 import { idTokenAlg } from "./migrations/0025-id-token-alg.ts";
+import { figuresByKey } from "./migrations/0027-figures-by-key.ts";
 import { setupLinks } from "./migrations/0028-setup-links.ts";
 import { newSqlite } from "./sqlite/new-sqlite.ts";
 import type { Database, Storage, Trx } from "./storage.ts";
@@ -57,6 +58,7 @@ export const migrations: readonly Migration[] = [
   erasedPeople,
   openidClient,
   idTokenAlg,
+  figuresByKey,
   setupLinks,
 ];
 
@@ -109,7 +111,7 @@ async function tryForTables<T>(clock: Clock, run: () => Promise<T>): Promise<T> 
 
 const LOCK_NOT_AVAILABLE = "55P03";
 const TABLE_HELD =
-  "a migration needs a table that somebody else has held for a minute, as pg_dump does until it is done: nothing of it was changed. Run `latchkey migrate` again then.";
+  "a migration needs a table that another program has held for a minute, as pg_dump does until it is done: nothing of it was changed. Run `latchkey migrate` again then.";
 
 /** Whether the database has tables of Latchkey. */
 export const hasTables = async (storage: Storage): Promise<boolean> =>

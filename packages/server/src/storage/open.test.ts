@@ -9,6 +9,6 @@ test.each([
   ["sqlite:./data/latchkey.db", "sqlite:data/../data/latchkey.db", true],
   ["sqlite:data/latchkey.db", "sqlite:data/before.db", false],
   ["sqlite:data/latchkey.db", "postgres://db.internal/latchkey", false],
-])("whether %s and %s lead to one database: %s", (one, other, isSame) => {
+])("%s and %s are the same database: %s", (one, other, isSame) => {
   expect(isSameDatabase(one, other)).toBe(isSame);
 });

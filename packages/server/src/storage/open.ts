@@ -18,7 +18,7 @@ export async function connectStorage(databaseUrl: string, options?: PostgresOpti
   // Opening changes a file's mode and log, and a mistyped path may lead to another program's database.
   if (isStrange(path))
     throw operatorFault(
-      `${resolve(path)} is somebody else's database: there are no tables of latchkey in it, but others. LATCHKEY_DATABASE_URL says which one is meant.`,
+      `${resolve(path)} is another program's database: it has tables, but none of Latchkey's. LATCHKEY_DATABASE_URL says which one is meant.`,
     );
   refuseLogAlone(path);
   return openSqlite(path);

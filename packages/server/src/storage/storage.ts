@@ -23,8 +23,8 @@ export type Storage = {
   /** Runs one statement, whose change is on the disk when it is answered. */
   write<T>(work: (db: Database) => Promise<T>): Promise<T>;
   /**
-   * Runs one statement that does not wait for the disk: no answer may depend on it before a later write is on the disk.
-   * The change survives the end of the process; a power cut may undo it, and then also all that was written after it.
+   * Runs one statement that does not wait for the disk. The change survives the end of the process, but a power cut can
+   * lose this change and all later ones. Do not answer a caller before a later durable write.
    */
   ahead<T>(work: (db: Database) => Promise<T>): Promise<T>;
   /**

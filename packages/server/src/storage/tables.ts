@@ -303,10 +303,28 @@ export type Tables = {
     figures: string;
     forget_at: number;
   };
+  sign_on_statistics_parts: {
+    store_id: string;
+    kind: string;
+    step: string;
+    starts_at: number;
+    part_id: string;
+    figures: string;
+    forget_at: number;
+  };
   sign_on_tallies: {
     position: number;
     store_id: string;
     profile_id: string;
+    minute: number;
+    figures: string;
+  };
+  sign_on_tallies_by_key: {
+    position: number;
+    store_id: string;
+    profile_id: string;
+    key_id: string;
+    of_members: number;
     minute: number;
     figures: string;
   };
@@ -335,6 +353,8 @@ export type Tables = {
     test: number | null;
     idp_answer: string | null;
     request_id: string | null;
+    key_id: string | null;
+    of_members: number | null;
   };
   signing_keys: {
     kid: string;

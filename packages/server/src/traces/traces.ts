@@ -36,7 +36,7 @@ const ERROR = 2;
 const MAX_STEPS = 40;
 
 /**
- * How many requests per second are traced, counted for each kind. Anybody can call authorize or send a `traceparent`,
+ * How many requests per second are traced, counted for each kind. Anyone can call authorize or send a `traceparent`,
  * and must not crowd out the sign-ons that came back or flood the collector.
  */
 const RATES = { authorize: 50, signOn: 200, other: 10 };

@@ -24,8 +24,8 @@ import { deleteStore } from "../../src/delete-store.ts";
 import { byOperator } from "../../src/events/event.ts";
 import { verifyLog } from "../../src/events/verify.ts";
 import { enableIntegration } from "../../src/integrations/administer.ts";
-import { endWhatCameBack } from "../../src/restore/after-restore.ts";
 import { type CarriedOver, carryOver } from "../../src/restore/carry-over.ts";
+import { endRestoredRights } from "../../src/restore/end-rights.ts";
 import { disableWebhooks } from "../../src/restore/webhooks.ts";
 import { connectStorage } from "../../src/storage/open.ts";
 import { backUp } from "../../src/storage/sqlite/backup.ts";
@@ -74,7 +74,7 @@ describe.each(engines)("a restore on $name", (engine) => {
       webhooks: 0,
       addresses: 0,
     });
-    f.latchkey.clock.set((await endWhatCameBack(deps)).from);
+    f.latchkey.clock.set((await endRestoredRights(deps)).from);
     restored = await createTestApp({ storage: backup.storage, clock: f.latchkey.clock });
     return carried;
   };

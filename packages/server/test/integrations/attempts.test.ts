@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { listEvents } from "../../src/contract/events.ts";
 import { metrics } from "../../src/contract/service.ts";
-import { DELAYS_MS } from "../../src/integrations/schedule.ts";
+import { DELAYS_MS } from "../../src/integrations/retry-schedule.ts";
 import { call } from "../support/call.ts";
 import { readExposition } from "../support/exposition.ts";
 import { change, DAY, HOUR, hooks, only, SECOND, storeWithWebhooks } from "./store-with-webhooks.ts";

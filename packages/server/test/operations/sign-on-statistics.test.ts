@@ -77,14 +77,14 @@ describe.each(engines)("statistics of sign-ons on $name", (engine) => {
       {
         from: early,
         profile_id: f.profileId,
-        outcomes: { exchanged: 2, failed: 1 },
+        outcomes: { exchanged: 2, failed: 1, started: 3 },
         reasons: { "id_token.aud": 1 },
         idp_ms: asked,
       },
       {
         from: late,
         profile_id: other,
-        outcomes: { failed: 1 },
+        outcomes: { failed: 1, started: 1 },
         reasons: { "id_token.aud": 1 },
         idp_ms: asked,
       },
@@ -92,8 +92,8 @@ describe.each(engines)("statistics of sign-ons on $name", (engine) => {
     for (const step of ["hour", "day"])
       expect((await entries(`step=${step}`)).map((entry) => [entry.from, entry.outcomes])).toEqual([
         [early, { failed: 1 }],
-        [early, { exchanged: 2, failed: 1 }],
-        [early, { failed: 1 }],
+        [early, { exchanged: 2, failed: 1, started: 3 }],
+        [early, { failed: 1, started: 1 }],
       ]);
     const other_store = await f.latchkey.createStore();
     expect((await other_store.call(getSignOnStatistics)).body.data).toEqual([]);
@@ -133,7 +133,7 @@ describe.each(engines)("statistics of sign-ons on $name", (engine) => {
     const trails = Array.from({ length: 60 }, (_, index) => ({
       ...startTrail(
         `01890000-0000-7000-8000-${String(index).padStart(12, "0")}`,
-        { storeId: f.store.store.id, realmId: f.realmId },
+        { storeId: f.store.store.id, realmId: f.realmId, isOfMembers: false },
         { startedAt: clock.now(), source: "192.0.2.1" },
       ),
       profile: { id: f.profileId, name: "Hostile" },
@@ -144,8 +144,9 @@ describe.each(engines)("statistics of sign-ons on $name", (engine) => {
     // The redeeming instance knows the time of the exchange only, not the beginning of the sign-on.
     const exchanged_at = clock.now() + 65_000;
     const used = { profile_id: f.profileId, exchanged_at, code_expires_at: null, forget_at: 0 };
+    const exchanged = { outcome: "exchanged", reason: null, isOfMembers: false } as const;
     for (const { id, storeId: store_id, realmId: realm_id } of trails)
-      other.noteExchange({ ...used, id, store_id, realm_id }, { outcome: "exchanged", reason: null });
+      other.noteExchange({ ...used, id, store_id, realm_id }, exchanged);
     await Promise.all([one.flush(), other.flush()]);
     expect((await entries("step=minute")).map((entry) => [entry.from, entry.outcomes])).toEqual([
       ["2026-01-01T00:00:00.000Z", { exchanged: 60 }],
@@ -225,8 +226,8 @@ describe.each(engines)("statistics of sign-ons on $name", (engine) => {
     await f.latchkey.app.tidy();
     await deleteStore(f.latchkey, f.store.store.id);
     const { db } = f.latchkey.storage;
-    for (const table of ["sign_on_statistics", "sign_on_tallies"] as const)
-      expect(await db.selectFrom(table).selectAll().execute()).toEqual([]);
+    const tables = ["sign_on_statistics", "sign_on_statistics_parts", "sign_on_tallies_by_key"] as const;
+    for (const table of tables) expect(await db.selectFrom(table).selectAll().execute()).toEqual([]);
   });
 
   test("200 for 1,000 steps", async () => {

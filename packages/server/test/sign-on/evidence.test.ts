@@ -214,7 +214,7 @@ describe("the checks after a failed sign-on", () => {
     ["R4", "idp_error.scope", "invalid_scope", "Invalid scopes: openid email"],
     ["R8", "idp_error.acr_required", "invalid_request", "Missing acr_values"],
   ])(
-    "%s is not met after %s in a redirect, with the note that anybody can write it",
+    "%s is not met after %s in a redirect, with the note that anyone can forge it",
     async (id, reason, error, error_description) => {
       f.latchkey.clock.advance(1000);
       f.idp.hooks.redirect = ({ state = "" }) => ({ state, error, error_description });
@@ -222,7 +222,7 @@ describe("the checks after a failed sign-on", () => {
       expect((await f.recordOf(reference)).reason).toBe(reason);
       const found = await check(id);
       expect(found).toMatchObject({ status: "not_met" });
-      expect(found?.evidence).toContain(`which anybody can write, said "${error}: ${error_description}"`);
+      expect(found?.evidence).toContain(`which anyone can forge, has "${error}: ${error_description}"`);
     },
   );
 
@@ -242,7 +242,7 @@ describe("the checks after a failed sign-on", () => {
     await f.signOn();
     expect(await check("R8")).toMatchObject({
       status: "unknown",
-      evidence: expect.stringContaining("cannot be told while we send one"),
+      evidence: expect.stringContaining("cannot find out whether the provider requires a nonce"),
     });
     expect(await check("R9")).toMatchObject({ status: "met" });
   });

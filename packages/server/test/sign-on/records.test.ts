@@ -62,8 +62,8 @@ describe("the list of records", () => {
     expect(record).toMatchObject({
       reason: "id_token.iss",
       error: "server_error",
-      means: expect.stringContaining("issued by somebody else"),
-      remedy: expect.stringContaining("to the letter"),
+      means: expect.stringContaining("names an unexpected issuer"),
+      remedy: expect.stringContaining("exactly the one of the discovery document"),
       profile_name: "Hostile",
       timings: { token: expect.any(Number), identify: expect.any(Number) },
     });
@@ -117,7 +117,7 @@ describe("the recorder", () => {
   const record = (index: number, storeId = f.store.store.id): Trail => ({
     ...startTrail(
       `01890000-0000-7000-8000-${String(index).padStart(12, "0")}`,
-      { storeId, realmId: f.realmId },
+      { storeId, realmId: f.realmId, isOfMembers: false },
       { startedAt: f.latchkey.clock.now(), source: "192.0.2.1" },
     ),
     checks: [{ check: "id_token.signature", passed: true }],
@@ -202,7 +202,7 @@ describe("the recorder", () => {
       const attempt = { id, store_id, realm_id, profile_id: f.profileId, exchanged_at };
       recorder.noteExchange(
         { ...attempt, code_expires_at: null, forget_at: 0 },
-        { outcome: "exchanged", reason: null, customerId: "ada" },
+        { outcome: "exchanged", reason: null, customerId: "ada", isOfMembers: false },
       );
       await recorder.flush();
       const row = await storage.db.selectFrom("sign_ons").selectAll().executeTakeFirst();

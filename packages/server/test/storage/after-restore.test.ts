@@ -12,8 +12,8 @@ import { jwks } from "../../src/contract/sign-on.ts";
 import { getStore } from "../../src/contract/store.ts";
 import { byOperator } from "../../src/events/event.ts";
 import { createMember, deleteMember, updateMember } from "../../src/members/administer.ts";
-import { endWhatCameBack } from "../../src/restore/after-restore.ts";
 import { carryOver } from "../../src/restore/carry-over.ts";
+import { endRestoredRights } from "../../src/restore/end-rights.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import type { Tables } from "../../src/storage/tables.ts";
@@ -43,7 +43,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
   /** The operator's command, and the second that the command waits. */
   const end = async () => {
     const { clock } = f.latchkey;
-    const ended = await endWhatCameBack({ storage: operator, clock });
+    const ended = await endRestoredRights({ storage: operator, clock });
     clock.set(ended.from);
     return ended;
   };

@@ -16,7 +16,7 @@ import { isStrange } from "../../storage/sqlite/backup.ts";
 import { ifGiven } from "../options.ts";
 import { formatTable } from "../table.ts";
 import { confirm } from "./confirm.ts";
-import { describeRestored, endAll, restoredAsJson } from "./restored.ts";
+import { describeRestored, endAll, restoredAsJson } from "./report-restore.ts";
 import { printAnswer } from "./show-list.ts";
 import { type CommandDeps, withStorage } from "./with-storage.ts";
 

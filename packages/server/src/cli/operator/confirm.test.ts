@@ -12,7 +12,7 @@ async function answer(typed: string): Promise<unknown> {
   return asked.catch((error) => error);
 }
 
-test("yes is agreed to", async () => {
+test("yes continues", async () => {
   expect(await answer("yes\r")).toBeUndefined();
 });
 
@@ -22,7 +22,7 @@ test.each([
   ["Ctrl-C", "\x03"],
   ["Ctrl-C in the middle of a word", "ye\x03"],
   ["Ctrl-D", "\x04"],
-])("%s changes nothing, and that is said in words", async (_, typed) => {
+])("%s changes nothing, and the command prints that", async (_, typed) => {
   const fault = await answer(typed);
   expect(isOperatorFault(fault)).toBe(true);
   expect((fault as Error).message).toBe("nothing was changed");

@@ -85,7 +85,7 @@ export async function remove(given: FromStore & { id: string; yes: boolean }): P
   await fromStore(store, async (deps, storeId) => {
     const { name } = await getApplicationKey(deps, storeId, id);
     await confirm(
-      `This deletes the key ${JSON.stringify(name)}, for good. Whoever uses it is refused within a second.`,
+      `This deletes the key ${JSON.stringify(name)}, for good. Programs that use it are refused within a second.`,
       yes,
     );
     await deleteApplicationKey(deps, byOperator(storeId), id);

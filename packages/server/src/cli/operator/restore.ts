@@ -9,7 +9,7 @@ import { openStorage } from "../../storage/open.ts";
 import { prepareCopy, removeDatabase, takePlace } from "../../storage/sqlite/backup.ts";
 import { makeFolder, takeLock } from "../../storage/sqlite/files.ts";
 import { carryFrom, NOT_THE_SAME } from "./after-restore.ts";
-import { describeRestored, endAll, restoredAsJson } from "./restored.ts";
+import { describeRestored, endAll, restoredAsJson } from "./report-restore.ts";
 import { chooseSqliteFile } from "./with-storage.ts";
 
 type RestoreOptions = { argument: string; "ignore-current": boolean; json: boolean };

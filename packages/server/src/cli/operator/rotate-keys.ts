@@ -34,7 +34,7 @@ export async function rotateKeys(given: RotateOptions): Promise<void> {
 type Deps = { storage: Storage; clock: Clock; keyring: Keyring };
 
 /**
- * Counting millions of tokens may exceed the time limit of a statement, and a leaked key must be removed all the same.
+ * Counting millions of tokens may exceed the time limit of a statement, and a leaked key must be removed even then.
  */
 const countIfQuick = (deps: Deps): Promise<number | undefined> =>
   countLiveTokens(deps).catch((error) => {
@@ -49,7 +49,7 @@ async function replaceNow(deps: Deps, { yes, json }: RotateOptions): Promise<voi
   const live = await countIfQuick(deps);
   await confirm(
     `This removes every signing key at once. It ends ${live ?? "all"} live customer tokens of all stores: those customers have to ` +
-      "sign in again. Others that check our tokens themselves may keep the old key set for five minutes.",
+      "sign in again. Services that verify Latchkey's tokens themselves may keep the old key set for five minutes.",
     yes,
   );
   const progress = createProgress("deleting customer tokens");

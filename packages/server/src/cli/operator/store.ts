@@ -112,7 +112,7 @@ export async function remove({ id, yes, json }: JsonFlag & { id: string; yes: bo
   );
   const progress = createProgress(`deleting ${id}`);
   const deleted = await withStorage((deps) => deleteStore(deps, id, progress.show)).finally(progress.end);
-  if (!deleted) throw operatorFault(`there is no store ${id}: somebody else has deleted it meanwhile`);
+  if (!deleted) throw operatorFault(`there is no store ${id}: another person has deleted it in the meantime`);
   printAnswer(json, { deleted: id, rows: deleted.rows }, `deleted ${id} with ${deleted.rows} rows`);
 }
 

@@ -52,7 +52,7 @@ function format(report: Report): string {
     `asked    ${toDiscoveryUrl(report.discoveryUrl)}`,
     `issuer   ${report.issuer ?? "not known"}`,
     `hosts    ${report.hosts.join(", ") || "not known"}`,
-    `answered ${report.answerMs === null ? "nothing that could be read" : `in ${report.answerMs} ms`}${report.clockOffsetSeconds === null ? "" : `, its clock is ${report.clockOffsetSeconds} s from ours`}`,
+    `answered ${report.answerMs === null ? "nothing that could be read" : `in ${report.answerMs} ms`}${report.clockOffsetSeconds === null ? "" : `, its clock is ${report.clockOffsetSeconds} s from Latchkey's`}`,
     "",
     ...lines,
     "",

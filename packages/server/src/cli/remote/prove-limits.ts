@@ -90,7 +90,7 @@ async function makeProvers(url: string, keys: Made[], interrupted: AbortSignal):
     const stranger = newProver(publicKey, asker);
     return { steady, guarded: [own], floods: [flood, stranger] };
   }
-  // A third of each source's part of what the program leaves.
+  // Each visitor sends a third of its fair part: the floor minus the program's share, divided by the sources.
   const pace = (publicKey.reserved * 2) / 3 / SOURCES / 3;
   const visitors = VISITORS.map((address) => fromAddress(address, pace));
   return { steady, guarded: [own, ...visitors], floods: [flood, fromAddress(STRANGER, undefined)] };

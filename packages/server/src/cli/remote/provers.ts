@@ -78,9 +78,8 @@ export async function runProvers(
 type Asking = { url: string; signal: AbortSignal; timeout: number };
 
 /**
- * Sends a request every 1/pace seconds. After a delay it catches up, but sends a request only when the one `atOnce`
- * places before was answered long enough ago to keep the pace. So the service never sees more than the pace, however
- * slow the machine is.
+ * Sends a request every 1/pace seconds. After a delay it catches up with at most `atOnce` open requests, and never
+ * exceeds the pace, however slow the machine is.
  */
 async function askEvenly(
   asking: Asking,

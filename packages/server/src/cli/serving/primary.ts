@@ -113,7 +113,7 @@ function createStaff({ log }: { log: Log }, count: number) {
       const timer = setTimeout(kill, EXIT_WITHIN_MS - 200);
       await Promise.all(ended);
       clearTimeout(timer);
-      if (worst !== 0) throw new Error("a worker did not stop in good order");
+      if (worst !== 0) throw new Error("a worker did not stop cleanly");
     },
   };
 }

@@ -147,8 +147,8 @@ async function insertIdentity(
 ): Promise<EventDraft> {
   const id = newId();
   const shown = { id, customer_id: customerId, realm_id, profile_id, issuer, subject };
-  // `findLinked` excludes other sign-ons of this release. The release before, which can run beside this one, locks
-  // the realm instead. So the unique index decides, and `transact` repeats the transaction.
+  // `findLinked` locks out other sign-ons of this release. The previous release, which can run beside this one, locks
+  // the realm instead. So the unique index decides, and `transact` runs the transaction again.
   await insertIdentities(trx, [{ ...shown, store_id, client_id, created_at: clock.now() }]);
   return {
     type: "customer.identity_linked",

@@ -81,7 +81,7 @@ describeCounting((begin, runs) => {
     expect(health.changes).toEqual(["a degraded", "a down", "a degraded", "a up"]);
   });
 
-  test("a provider that was only reached is down again with the next failure", async () => {
+  test("a provider that was only reached is down again after the next failure", async () => {
     const health = instance(begin());
     await fail(health, "a");
     await health.note("a", "reached");
@@ -90,7 +90,7 @@ describeCounting((begin, runs) => {
     expect(health.healthOf("a")?.status).toBe("down");
   });
 
-  test("a request to a provider that is well asks nobody, and neither does one that is known to rest", async () => {
+  test("a healthy or resting provider costs no call to Valkey", async () => {
     const health = instance(begin());
     for (let time = 0; time < 100; time++) {
       expect(await health.mayAsk("a")).toBe(true);
@@ -111,7 +111,7 @@ describeTogether((begin) => {
   };
 
   describe("two instances", () => {
-    test("count failures in a row together, and rest together", async () => {
+    test("count failures in a row together, and stop sending together", async () => {
       const { here, there } = started();
       for (let time = 0; time < 5; time++) await fail(time % 2 ? here : there, "a", 1);
       await here.refresh();
@@ -122,7 +122,7 @@ describeTogether((begin) => {
       }
     });
 
-    test("send one request between them to find out, after the rest", async () => {
+    test("send one request between them after the rest, to see whether the provider answers", async () => {
       const { clock, here, there } = started();
       await fail(here, "a");
       await there.refresh();
@@ -133,7 +133,7 @@ describeTogether((begin) => {
       expect([await here.mayAsk("a"), await there.mayAsk("a")]).toEqual([false, false]);
     });
 
-    test("rest no longer where the server's clock was set back", async () => {
+    test("retry a provider after five seconds even if Valkey's clock is set back", async () => {
       const { clock: serversClock, valkey } = begin();
       const clock = handClock();
       const [here, there] = [instance({ clock, valkey }), instance({ clock, valkey })];
@@ -149,7 +149,7 @@ describeTogether((begin) => {
       ]);
     });
 
-    test("ask one that the other has found well, before they have heard of it", async () => {
+    test("use a provider that the other instance found healthy, before reading its changes", async () => {
       const { clock, here, there } = started();
       await fail(here, "a");
       await there.refresh();
@@ -160,7 +160,7 @@ describeTogether((begin) => {
       expect(here.healthOf("a")?.status).toBe("up");
     });
 
-    test("know of a profile that only the other has ever asked, and since when", async () => {
+    test("know the health of a profile that only the other instance has called, and since when", async () => {
       const { clock, here, there } = started();
       const downAt = clock.now();
       await fail(here, "a");
@@ -176,7 +176,7 @@ describeTogether((begin) => {
       expect(await there.mayAsk("a")).toBe(true);
     });
 
-    test("a profile that one has forgotten is forgotten by the other, and failures begin anew", async () => {
+    test("a profile that one instance has forgotten is forgotten by the other, and its failures count from zero", async () => {
       const { here, there } = started();
       await fail(here, "a");
       await there.refresh();
@@ -187,7 +187,7 @@ describeTogether((begin) => {
       expect(here.healthOf("a")?.status).toBe("degraded");
     });
 
-    test("forget what nobody has asked for thirty days, and keep what is still tried", async () => {
+    test("forget profiles without requests for thirty days, and keep those with requests", async () => {
       const { clock, here, there } = started();
       await fail(here, "a");
       await fail(here, "b");
@@ -204,7 +204,7 @@ describeTogether((begin) => {
       expect([here.healthOf("a"), there.healthOf("a")]).toEqual([undefined, undefined]);
     });
 
-    test("keep nothing in Valkey of what has been well, or forgotten, for thirty days", async () => {
+    test("keep nothing in Valkey of a profile that has been healthy, or forgotten, for thirty days", async () => {
       const { clock, valkey } = begin();
       const here = instance({ clock, valkey });
       const kept = () => valkey.run(KEPT, "identity-providers", []);
@@ -218,7 +218,7 @@ describeTogether((begin) => {
       expect(await kept()).toEqual([0, 0]);
     });
 
-    test("read only what has changed, a thousand and more at once", async () => {
+    test("read only the changes, a thousand and more at once", async () => {
       const { here, there } = started();
       const ids = Array.from({ length: 1100 }, (_, index) => `p${index}`);
       await Promise.all(ids.map((id) => fail(here, id, 1)));

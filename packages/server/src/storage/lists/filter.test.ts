@@ -67,7 +67,7 @@ describe("a condition", () => {
     expect(await names(where("created_at", operator, value))).toEqual(found);
   });
 
-  test("eq is exact, also where the column has nothing", async () => {
+  test("eq is exact, also for an empty column", async () => {
     expect(await names(where("name", "eq", "Ada"))).toEqual(["Ada"]);
     expect(await names(where("name", "eq", "A*"))).toEqual([]);
     expect(await names(where("external_ref", "eq", "ref"))).toEqual(["Ada"]);
@@ -88,7 +88,7 @@ describe("a condition", () => {
     ["%", []],
     ["_*", []],
     ["nobody", []],
-  ])("like %s takes * for any text, and everything else for itself", async (value, found) => {
+  ])("like %s: * matches any text, and every other character matches itself", async (value, found) => {
     expect(await names(where("name", "like", value))).toEqual(found);
   });
 
@@ -96,7 +96,7 @@ describe("a condition", () => {
     expect(await names(where("name", "like", "*"))).toEqual(NAMES.toReversed());
   });
 
-  test("eq finds a text that is longer than what the index has of it, and no other with the same beginning", async () => {
+  test("eq finds a text that is longer than its part in the index, and no other text with the same beginning", async () => {
     const long = "x".repeat(300);
     const change = storage.db.updateTable("customers").where("id", "=", "one-01");
     await change.set({ external_ref: `${long}1` }).execute();
@@ -106,7 +106,7 @@ describe("a condition", () => {
     await change.set({ external_ref: null }).execute();
   });
 
-  test("on a field that has no column is our own slip, and not a list of everything", async () => {
+  test("a filter on an unknown column throws", async () => {
     await expect(names(where("password_hash", "eq", "x"))).rejects.toThrow("no column");
     await expect(names(where("constructor", "eq", "x"))).rejects.toThrow("no column");
     await expect(names([], { field: "external_ref", descending: false })).rejects.toThrow("no index");
@@ -147,12 +147,12 @@ test("a filter's text is a value and never SQL", async () => {
 });
 
 describe("the order", () => {
-  test("is newest first, with the id for what is equal", async () => {
+  test("newest first; equal times are ordered by id", async () => {
     expect(await names([])).toEqual(NAMES.toReversed());
     expect(await names([], { field: "created_at", descending: false })).toEqual(NAMES);
   });
 
-  test("is that of the index where how a text begins is asked for, and newest first where all of it is", async () => {
+  test("a prefix filter: order of the index; an exact filter: newest first", async () => {
     expect(await names(where("name", "like", "b*"))).toEqual(["back\\slash", "Bea"]);
     expect(await names(where("email", "eq", "a@shop.example"))).toEqual(NAMES.toReversed());
     expect(await names(where("name", "like", "b*"), { field: "created_at", descending: true })).toEqual([
@@ -161,7 +161,7 @@ describe("the order", () => {
     ]);
   });
 
-  test("is the asked one, in both directions, without regard to case", async () => {
+  test("is the requested one, in both directions, without regard to case", async () => {
     const up = await names([], { field: "name", descending: false });
     const inOrder = [
       "100 percent",
@@ -179,7 +179,7 @@ describe("the order", () => {
     expect(await names([], { field: "name", descending: true })).toEqual(up.reverse());
   });
 
-  test("holds from page to page, also where the rows are equal in what they are ordered by", async () => {
+  test("holds from page to page, also for rows with equal keys", async () => {
     for (const descending of [false, true]) {
       const seen: string[] = [];
       for (let offset = 0; offset < NAMES.length; offset += 3) {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createLongLists } from "./long-lists.ts";
 
-test("that a list is long is believed for a minute, however often it is asked for", () => {
+test("a list counts as long for a minute, however often it is read", () => {
   let nowMs = 5;
   const longLists = createLongLists(() => nowMs);
   expect(longLists.has("customers")).toBe(false);

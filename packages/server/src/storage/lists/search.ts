@@ -19,7 +19,7 @@ type ScanOptions = {
   /** Where to begin. */
   from?: IndexPosition | undefined;
   most: number;
-  /** FoundRow enough: the rest need not be looked at. */
+  /** True when enough rows were found: the scan ends. */
   isEnough?(found: number, lookedAt: number): boolean;
   /** Adds to each row the keys of another order, and whether the row comes after a position in that order. */
   inOrder?: { walk: IndexWalk; after: IndexPosition | undefined };
@@ -60,7 +60,7 @@ export async function search(
       select ${sql.join([isFound, ...selected])} ${rowsSql(view, walk, position)} ${orderSql(view, walk)} limit ${atMost(limit)}`;
     const read = () => slice.execute(db);
     const { rows: come } = await (isFirst ? read() : searches.slice(view.of.store_id, read));
-    // Rows that the slice reached after its time were not checked: the next slice begins with them.
+    // Rows read after the slice's time limit are not checked; the next slice begins with them.
     const late = come.findIndex((row) => row.is_found === null);
     const rows = late < 0 ? come : come.slice(0, late);
     if (late === 0) throw new Error("a slice ended before its first row");

@@ -51,7 +51,8 @@ function walkAlong({ keys, partial }: ListIndex, narrowings: readonly Narrowing[
   const free = keys.findIndex((key) => !on(key).some(({ operator }) => operator === "eq"));
   const fixed = free < 0 ? keys.length : free;
   if (partial && fixed === 0) return [];
-  // With one value for a key, other bounds of the key are checks: SQLite might use them instead, and then has to sort.
+  // If a key has one value, its other bounds are checked row by row; SQLite could otherwise use them, and then has to
+  // sort.
   const only = (key: IndexKey) =>
     on(key)
       .filter(({ operator }) => operator === "eq")

@@ -8,14 +8,14 @@ export const providers: Migration = {
     // Former issuers of the provider whose identities were carried over: one row is written, not a million.
     for (const table of ["oidc_profiles", "deleted_profiles"])
       await trx.schema.alterTable(table).addColumn("former_issuers", "text").execute();
-    // Another issuer, which its document names although it is read from the address of the approved one; since when.
+    // The unexpected issuer in the provider's document, and since when.
     await trx.schema.alterTable("oidc_profiles").addColumn("issuer_found", "text").execute();
     await trx.schema.alterTable("oidc_profiles").addColumn("issuer_found_at", "bigint").execute();
     // When its document was last read, noted every few hours: it only tells known from unknown health.
     await trx.schema.alterTable("oidc_profiles").addColumn("read_at", "bigint").execute();
     // The latest logout token that it has signed and that was refused: when, and why.
     await trx.schema.alterTable("oidc_profiles").addColumn("refused_logout", "text").execute();
-    // Null, as the release before writes it: always.
+    // Null means `always`; the previous release writes null.
     await trx.schema.alterTable("authentication_realms").addColumn("profile_updates", "text").execute();
     // The identity provider's error answer to a failed sign-on.
     await trx.schema.alterTable("sign_ons").addColumn("idp_answer", "text").execute();

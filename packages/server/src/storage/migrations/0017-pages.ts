@@ -1,8 +1,8 @@
 import type { Migration } from "../migration.ts";
 
 /**
- * The shop's data that the pages show, and the data by which customers recognise their sessions. Null, as the release
- * before writes it: none.
+ * The shop's data that the pages show, and the data by which customers recognise their sessions. Null means none; the
+ * previous release writes null.
  */
 export const pages: Migration = {
   version: 17,

@@ -46,7 +46,7 @@ export class PooledConnection implements DatabaseConnection, PostponingConnectio
   #isLost = false;
   /** A statement of the open transaction has failed, and the server refuses all others. */
   #hasFailed = false;
-  /** The failure of a statement whose caller has gone on (`executeLater`): the next caller gets it. */
+  /** The error of an `executeLater` statement; the next statement throws it. */
   #laterFailure: unknown;
 
   constructor(client: pg.PoolClient, options: Options) {
@@ -219,7 +219,7 @@ export class PooledConnection implements DatabaseConnection, PostponingConnectio
 
   #judge(error: unknown, name: string | undefined): void {
     this.#isLost ||= leavesInDoubt(error);
-    // Now and not at release: the server undoes that much sooner what is under way there.
+    // Closes it now, not at release, so that the server rolls back sooner.
     if (this.#isLost) closeSocket(this.#client);
     if (isSilence(error)) this.#options.onSilent();
     else if (codeOf(error) !== undefined) this.#hear();

@@ -48,7 +48,7 @@ export class ConnectionPool {
   #isPooler = false;
   #silentAtMs = 0;
   #heardAtMs = performance.now();
-  /** When a caller asked after all had been answered. */
+  /** Start of the current busy period: the first request after a time with no open requests. */
   #askedAtMs = this.#heardAtMs;
   /** For how long a connection is in use, in the mean. */
   #heldMs = 0;
@@ -60,7 +60,7 @@ export class ConnectionPool {
     this.#pool = new pg.Pool({
       ...connectionOptions(url, "latchkey", options.slack),
       Client: PooledClient,
-      // Statements are sent before the former are answered.
+      // Pipelining: statements do not wait for earlier answers.
       pipeline: true,
       max: options.connections,
       maxLifetimeSeconds: LIMITS.ageSeconds,
@@ -77,7 +77,7 @@ export class ConnectionPool {
     if (this.#isFull && this.#pool.waitingCount >= this.#mostWaiting) throw this.#refuse();
     const connection = await this.#findOrOpen(startedMs).catch((error) => {
       if (isCrowded(error) && this.#isServerSilent) throw serverSilent(error);
-      // Other callers have got answers since, so the server is not away: it has too many requests from here.
+      // The server answers other callers, so it is up but overloaded.
       throw this.#isFull && this.#heardAtMs > startedMs ? this.#refuse(error) : error;
     });
     connection.takenAtMs = performance.now();

@@ -10,7 +10,7 @@ describe("a statement", () => {
     await expect(answered(new Promise(() => {}), 20)).rejects.toThrow("not answered in time");
   });
 
-  test("that was under way while the machine stood still has time left to be answered in", async () => {
+  test("that was under way while the machine was suspended still has time for its answer", async () => {
     const answer = nextTurn().then(() => sleep(20, "the answer"));
     const asked = answered(answer, 1000);
     standStill(1500);

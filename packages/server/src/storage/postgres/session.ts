@@ -4,12 +4,12 @@ import { answered } from "./errors.ts";
 
 /** The server ends a statement before the service stops waiting, so nothing is carried out afterwards. */
 export const LIMITS = {
-  /** At the server: waiting for a lock, and a whole statement with that. */
+  /** Server limits: waiting for a lock, and a whole statement with that. */
   lockMs: 600,
   statementMs: 800,
-  /** At the server: a transaction without statements, because its instance is paused or gone. Its locks go with it. */
+  /** Server limit: how long a transaction may be idle. Then the server rolls it back and releases its locks. */
   idleInTransactionMs: 5000,
-  /** Here: a connection is lost when a statement has no answer by then, not even a cancellation. */
+  /** Limit of this process: a connection is lost if a statement has no answer by then, not even a cancellation. */
   answerMs: 1000,
 } as const;
 

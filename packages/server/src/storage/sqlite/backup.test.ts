@@ -13,7 +13,7 @@ import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { takePlace } from "./backup.ts";
 
-test("a database that can be neither opened nor kept under another name stays as it is, with its log", () => {
+test("a database that can be neither opened nor renamed stays unchanged, with its log", () => {
   const folder = mkdtempSync(join(tmpdir(), "latchkey-test-"));
   const at = (name: string) => join(folder, name);
   new DatabaseSync(at("copy.db")).close();

@@ -10,7 +10,7 @@ export const BUSY_MS = 2000;
 /** After so many pages a commit brings the log into the file. SQLite's own 1000 take ten milliseconds and more. */
 const CHECKPOINT_PAGES = 400;
 
-/** Waits for a process that is creating the file, or that brings its log into the file as the last to close it. */
+/** Waits for a process that is creating the file, or that is the last to close it and is checkpointing its WAL. */
 export function openFile(path: string): DatabaseSync {
   const untilMs = performance.now() + BUSY_MS;
   for (;;) {

@@ -53,7 +53,7 @@ test("no more than 32 share a commit", async () => {
   expect([seen[0], seen.at(-1)]).toEqual([32, 40]);
 });
 
-test("a transaction that throws is undone alone, with all its writes", async () => {
+test("a transaction that throws is rolled back alone, with all its writes", async () => {
   const failing = storage.transact(async (trx) => {
     await write(2)(trx);
     throw new Error("no");
@@ -66,7 +66,7 @@ test("a transaction that throws is undone alone, with all its writes", async () 
   expect(seenOutside()).toEqual([1, 3]);
 });
 
-test("a transaction that breaks a constraint is undone alone", async () => {
+test("a transaction that breaks a constraint is rolled back alone", async () => {
   const told = [1, 1, 2].map((id) => storage.transact(write(id)));
   const endings = await Promise.allSettled(told);
   expect(endings.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
@@ -77,7 +77,7 @@ const turns = async (count: number) => {
   for (let turn = 0; turn < count; turn++) await new Promise(setImmediate);
 };
 
-test("as long as every second turn brings another one, they are committed together", async () => {
+test("transactions are committed together as long as every second turn brings another one", async () => {
   const told = [0, 1, 3, 5].map(async (after, at) => {
     await turns(after);
     return storage.transact(write(at + 1));
@@ -97,7 +97,7 @@ test("a transaction that waits for another one has a commit of its own", async (
   expect(await watchTold([first, second])).toEqual([1, 2]);
 });
 
-test("no more than 32 share a commit, also when they come turn by turn", async () => {
+test("no more than 32 share a commit, also if they come turn by turn", async () => {
   const told = allOf(40).map(async (id) => {
     await turns(id);
     return storage.transact(write(id));
@@ -106,7 +106,7 @@ test("no more than 32 share a commit, also when they come turn by turn", async (
   expect([seen[0], seen.at(-1)]).toEqual([32, 40]);
 });
 
-test("a single statement is committed with those that come in the same turn, and told with them", async () => {
+test("a single statement is committed with those of the same turn, and its caller resolves with theirs", async () => {
   const single = storage.write((db) => sql`insert into written values (1)`.execute(db));
   expect(await watchTold([single, storage.transact(write(2))])).toEqual([2, 2]);
 });
@@ -121,7 +121,7 @@ test("a read outside a transaction sees committed data", async () => {
   expect(rows).toEqual([]);
 });
 
-test("when the commit fails, all of its members have failed", async () => {
+test("if the commit fails, all of its transactions fail", async () => {
   await sql`create table child (id integer references written (id) deferrable initially deferred)`.execute(
     storage.db,
   );

@@ -65,7 +65,7 @@ export function openSqlite(given: string): Storage {
     },
     async ping() {
       file.prepare("select 1").get();
-      // After a write that found no room, only another write shows that there is some again.
+      // After a failed write (disk full), only a new write can show that the disk has room again.
       if (cannotWrite) await writeNothing(db);
       cannotWrite = false;
       return { nowMs: undefined, otherInstances: 0 };
@@ -81,7 +81,7 @@ export function openSqlite(given: string): Storage {
   };
 }
 
-/** Puts the value that is there into the file's header: the smallest write there is, and it goes to the disk. */
+/** Writes the header's present value again: the smallest write, and it goes to the disk. */
 async function writeNothing(db: Database): Promise<void> {
   const { rows } = await sql<{ user_version: number }>`pragma user_version`.execute(db);
   await sql`pragma user_version = ${sql.lit(rows[0]?.user_version ?? 0)}`.execute(db);

@@ -80,7 +80,7 @@ describe("end_session_endpoint", () => {
     "javascript:alert(1)",
     "//evil.example",
     "https://SHOP.example/signed-in",
-  ])("400 as a page for the address %s; the token ends all the same (R175)", async (uri) => {
+  ])("400 as a page for the address %s; the token ends anyway (R175)", async (uri) => {
     const { id_token, access_token } = await signIn();
     const answer = await end({ id_token_hint: id_token, post_logout_redirect_uri: uri, state: "s" });
     expect([answer.status, answer.code]).toEqual([400, "logout_uri_unregistered"]);

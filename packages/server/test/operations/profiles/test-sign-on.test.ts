@@ -3,7 +3,7 @@ import { listEvents } from "../../../src/contract/events.ts";
 import { checkProfile, testSignOn, updateProfile } from "../../../src/contract/oidc-profiles.ts";
 import { beginTest } from "../../../src/contract/sign-on.ts";
 import { getSignOnStatistics } from "../../../src/contract/sign-ons.ts";
-import { endWhatCameBack } from "../../../src/restore/after-restore.ts";
+import { endRestoredRights } from "../../../src/restore/end-rights.ts";
 import { type Answer, call } from "../../support/call.ts";
 import { type Browser, COOKIE, createFederation, type Federation } from "../../support/federation.ts";
 import { createMembersSide } from "../../support/members.ts";
@@ -246,7 +246,7 @@ describe("the callback of a test", () => {
     expect((await f.comeBack(browser, `${back}&state=${encodeURIComponent(state)}`)).code).toBe(
       "attempt_invalid",
     );
-    await endWhatCameBack(f.latchkey);
+    await endRestoredRights(f.latchkey);
     f.latchkey.storage.changes.announce(f.store.store.id);
     expect((await f.comeBack(browser, back)).code).toBe("attempt_expired");
   });

@@ -6,7 +6,7 @@ import { getAuthenticationSettings } from "../../../src/contract/realms.ts";
 import { createSetupLink, deleteSetupLink, listSetupLinks } from "../../../src/contract/setup-links.ts";
 import { deleteStore } from "../../../src/delete-store.ts";
 import { hashSecret } from "../../../src/lib/secrets.ts";
-import { endWhatCameBack } from "../../../src/restore/after-restore.ts";
+import { endRestoredRights } from "../../../src/restore/end-rights.ts";
 import { createTestApp, getToken, PUBLIC_URL, type TestApp, type TestStore } from "../../support/app.ts";
 import { call } from "../../support/call.ts";
 import { bothEngines, type TestDatabase } from "../../support/engines.ts";
@@ -161,7 +161,7 @@ describe.each(bothEngines)("set-up links on $name", (engine) => {
 
   test("a restore ends all of them, because some may have been ended after the backup", async () => {
     const { token } = await makeLink(store, ids);
-    expect(await endWhatCameBack(latchkey)).toMatchObject({ setup_links: 1 });
+    expect(await endRestoredRights(latchkey)).toMatchObject({ setup_links: 1 });
     expect((await visit(latchkey, token)).code).toBe("setup_link_not_found");
   });
 

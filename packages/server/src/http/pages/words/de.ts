@@ -13,7 +13,7 @@ export const de: PageWords = {
       remedy: "Gehen Sie zurück zum Shop und melden Sie sich dort erneut an.",
     },
     late: {
-      text: "Die Anmeldung hat länger als zehn Minuten gedauert und ist abgelaufen.",
+      text: "Die Anmeldung ist abgelaufen. Eine Anmeldung darf höchstens zehn Minuten dauern.",
       remedy: "Gehen Sie zurück zum Shop und melden Sie sich dort erneut an.",
     },
     otherBrowser: {

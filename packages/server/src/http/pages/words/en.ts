@@ -16,7 +16,7 @@ export const en = {
       remedy: "Go back to the shop and sign in again.",
     },
     late: {
-      text: "This sign-in took longer than ten minutes and has expired.",
+      text: "This sign-in has expired. A sign-in can take ten minutes at most.",
       remedy: "Go back to the shop and sign in again.",
     },
     otherBrowser: {
@@ -61,7 +61,7 @@ export const en = {
   signedOut: { heading: "You are signed out", text: "You can close this page." },
   signedOutHere: {
     heading: "You are signed out",
-    text: "The shop asked us to send you to a page that is not registered here, so we stopped here.",
+    text: "The shop asked us to send you to a page that is not registered, so we did not open it.",
     remedy: "You do not need to do anything else. Close this page, or go back to the shop.",
   },
   notSignedOut: {

@@ -13,7 +13,7 @@ export const es: PageWords = {
       remedy: "Vuelva a la tienda e inicie sesión de nuevo.",
     },
     late: {
-      text: "Este inicio de sesión ha tardado más de diez minutos y ha caducado.",
+      text: "Este inicio de sesión ha caducado. Un inicio de sesión puede durar diez minutos como máximo.",
       remedy: "Vuelva a la tienda e inicie sesión de nuevo.",
     },
     otherBrowser: {

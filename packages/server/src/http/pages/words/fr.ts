@@ -13,7 +13,7 @@ export const fr: PageWords = {
       remedy: "Retournez à la boutique et connectez-vous à nouveau.",
     },
     late: {
-      text: "Cette connexion a duré plus de dix minutes et a expiré.",
+      text: "Cette connexion a expiré. Une connexion peut durer dix minutes au plus.",
       remedy: "Retournez à la boutique et connectez-vous à nouveau.",
     },
     otherBrowser: {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { DELAYS_MS, delayAfter, readRetryAfter } from "./schedule.ts";
+import { DELAYS_MS, delayAfter, readRetryAfter } from "./retry-schedule.ts";
 
 const HOUR = 3600_000;
 

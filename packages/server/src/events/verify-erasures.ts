@@ -7,7 +7,7 @@ import { type EventRow, PERSONAL_TYPES, type PersonalType } from "./event.ts";
  * person's customer token names the token, and its data, which named the person, is erased; for such an event any later
  * erasure counts.
  */
-type Blanks = {
+type ErasureCheck = {
   /** Called with each event of the log, in order. */
   see(row: EventRow): void;
   /** The first erased number that no erasure of that person follows. */
@@ -19,7 +19,7 @@ type WantedErasure = { type: string; subject: string | undefined; sequence: numb
 const ERASURES = new Set<string>(Object.values(PERSONAL_TYPES).map(({ erasedBy }) => erasedBy));
 const nameOf = (type: string, subject: string | undefined): string => `${type} ${subject ?? "*"}`;
 
-export function createBlanks(): Blanks {
+export function createErasureCheck(): ErasureCheck {
   const wanted = new Map<string, WantedErasure>();
   return {
     see({ type, subject, sequence, salt }) {

@@ -21,7 +21,7 @@ export type EndedRights = {
  * their grace period. Signing keys are deleted, because a key may have been removed after a leak; the next use makes a
  * new key.
  */
-export async function endWhatCameBack(
+export async function endRestoredRights(
   deps: Deps,
   onProgress: (rows: number) => void = () => {},
 ): Promise<EndedRights> {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type EndedRights, endWhatCameBack } from "../../restore/after-restore.ts";
 import type { CarriedOver } from "../../restore/carry-over.ts";
+import { type EndedRights, endRestoredRights } from "../../restore/end-rights.ts";
 import type { Deps } from "../../restore/replaced.ts";
 import { disableWebhooks } from "../../restore/webhooks.ts";
 import { atMost } from "../../storage/at-most.ts";
@@ -20,7 +20,7 @@ type Restored = {
 export async function endAll(deps: Deps, carried: CarriedOver | undefined): Promise<Restored> {
   const mayBeBack = carried ? undefined : await findWhatMayBeBack(deps);
   const progress = createProgress("ending what came back");
-  const ended = await endWhatCameBack(deps, (rows) => progress.show(rows, undefined)).finally(progress.end);
+  const ended = await endRestoredRights(deps, (rows) => progress.show(rows, undefined)).finally(progress.end);
   await sleep(Math.max(0, ended.from - deps.clock.now()));
   return { ended, carried, mayBeBack };
 }
