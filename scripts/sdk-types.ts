@@ -8,6 +8,7 @@ import * as members from "../packages/server/src/contract/members.ts";
 import * as profiles from "../packages/server/src/contract/oidc-profiles.ts";
 import type { Operation } from "../packages/server/src/contract/operation.ts";
 import * as realms from "../packages/server/src/contract/realms.ts";
+import * as setupLinks from "../packages/server/src/contract/setup-links.ts";
 import * as signOns from "../packages/server/src/contract/sign-ons.ts";
 import * as store from "../packages/server/src/contract/store.ts";
 import { answerOf, bodyOf, only, queryOf, shapeAt, without } from "./contract-types.ts";
@@ -71,7 +72,12 @@ const declarations = (): Declaration[] => [
     type: without(bodyOf(profiles.approveDrift), ["digest"]),
   },
   answer("ProfileReport", profiles.checkProfile),
+  answer("NewProfileReport", profiles.checkBeforeSaving),
+  body("NewProfileCheck", profiles.checkBeforeSaving),
   answer("TestSignOn", profiles.testSignOn),
+  answer("SetupLink", setupLinks.listSetupLinks, "data[]"),
+  answer("SetupLinkWithUrl", setupLinks.createSetupLink),
+  body("NewSetupLink", setupLinks.createSetupLink),
 
   answer("Customer", customers.getCustomer),
   {

@@ -121,6 +121,19 @@ async function fillProfiles(storage: Storage, store_id: string, realms: readonly
   );
   await insertMany(
     storage,
+    "setup_links",
+    realms.map((profile_id, expires_at) => ({
+      id: newId(),
+      store_id,
+      realm_id: profile_id,
+      profile_id,
+      token_hash: profile_id,
+      created_at: 0,
+      expires_at,
+    })),
+  );
+  await insertMany(
+    storage,
     "deleted_profiles",
     realms.map(() => ({ id: newId(), store_id, former_profile_ids: "[]" })),
   );

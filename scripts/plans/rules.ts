@@ -26,6 +26,8 @@ export const NARROW: Record<Exclude<keyof Tables, keyof typeof SMALL>, readonly 
   customer_authentication_settings: ["store_id"],
   oidc_profiles: ["id", "store_id"],
   deleted_profiles: ["id", "store_id"],
+  // A profile has at most five links, and a few expired ones.
+  setup_links: ["id", "token_hash", "profile_id", "store_id"],
   members: ["id", "email_key", "subject"],
   access_token_revocations: ["token_id"],
   idempotent_answers: ["key_hash"],

@@ -409,6 +409,62 @@ export type ProfileReport = {
   };
 };
 
+/** `data` of the answer of `POST /v2/authentication-realms/{realm}/oidc-profiles/checks`. */
+export type NewProfileReport = {
+  type: "oidc-profile-checks";
+  discovery_url: string;
+  issuer: string | null;
+  endpoint_hosts: string[];
+  checks: {
+    /** R1 to R9, in the order of the requirements on an identity provider. */
+    id: string;
+    requirement: string;
+    /** unknown: only a live sign-on can tell. */
+    status: "met" | "not_met" | "unknown";
+    evidence: string;
+    remedy: string | null;
+  }[];
+  warnings: string[];
+  /** The product, if the document shows it. */
+  provider: {
+    key: string;
+    name: string;
+    /** Its recipe, in this project's documentation. */
+    guide: string;
+    /** Where each setting is in its console. */
+    console: Record<string, string>;
+  } | null;
+  /** The time to read the discovery document. */
+  answer_ms: number | null;
+  /** The identity provider's clock minus Latchkey's. */
+  clock_offset_seconds: number | null;
+  meta: {
+    /**
+     * A change of the provider's document that waits for POST …/approve-drift. Until then the old document is
+     * used. For the back office only.
+     */
+    pending_change: {
+      since: string;
+      /** Identifies the new document, for approve-drift. */
+      digest: string;
+      changes: { member: string; before: string | null; after: string | null }[];
+    } | null;
+    /**
+     * The issuer that the document names, if it is not the issuer in use. Sign-ons fail until the provider
+     * corrects its document, or until `discovery_url` is the new issuer's. For the back office only.
+     */
+    issuer_found: { issuer: string; since: string } | null;
+    /**
+     * Deleted profiles for the same issuer and client id, with the number of their identities, counted up to
+     * 10,000. Unless `adopt_identities_of` adopts these identities, their people become new customers.
+     */
+    adoptable?: { profile_id: string; identities: number }[] | undefined;
+  };
+};
+
+/** Body of `POST /v2/authentication-realms/{realm}/oidc-profiles/checks`. */
+export type NewProfileCheck = { discovery_url: string; client_id?: string | undefined };
+
 /** `data` of the answer of `POST /v2/authentication-realms/{realm}/oidc-profiles/{id}/test-sign-on`. */
 export type TestSignOn = {
   type: "test-sign-on";
@@ -417,6 +473,29 @@ export type TestSignOn = {
   /** Finds the record, which exists within a second of the test's end. */
   reference: string;
 };
+
+/** `data[]` of the answer of `GET /v2/authentication-realms/{realm}/oidc-profiles/{id}/setup-links`. */
+export type SetupLink = {
+  id: string;
+  type: "setup-link";
+  profile_id: string;
+  expires_at: string;
+  meta: { timestamps: { created_at: string } };
+};
+
+/** `data` of the answer of `POST /v2/authentication-realms/{realm}/oidc-profiles/{id}/setup-links`. */
+export type SetupLinkWithUrl = {
+  id: string;
+  type: "setup-link";
+  profile_id: string;
+  expires_at: string;
+  meta: { timestamps: { created_at: string } };
+  /** Everyone who has it can open the page. */
+  url: string;
+};
+
+/** Body of `POST /v2/authentication-realms/{realm}/oidc-profiles/{id}/setup-links`. */
+export type NewSetupLink = { expires_in_days: number };
 
 /** `data` of the answer of `GET /v2/customers/{id}`. */
 export type Customer = {

@@ -155,6 +155,8 @@ export type ProblemCode =
   | "no_pending_change"
   | "profile_changed"
   | "profile_not_found"
+  | "setup_link_not_found"
+  | "setup_links_full"
   | "realm_has_profiles"
   | "realm_in_use"
   | "realm_not_found"

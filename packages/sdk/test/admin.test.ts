@@ -135,6 +135,23 @@ describe("profiles", () => {
     expect(data.checks.map(({ id }) => id)).toEqual(["R1", "R2", "R3", "R4", "R5", "R6", "R7", "R8", "R9"]);
   });
 
+  test("checkBeforeSaving answers the same for a provider that is not added yet, and saves nothing", async () => {
+    const profiles = admin.profiles(shop.f.realmId);
+    const { data } = await profiles.checkBeforeSaving({ discovery_url: shop.f.idp.discoveryUrl });
+    expect([data.issuer, data.checks.length, data.meta.adoptable]).toEqual([shop.f.idp.issuer, 9, undefined]);
+    expect((await profiles.list()).total).toBe(1);
+  });
+
+  test("setup links are made, with their address, listed without it, and ended", async () => {
+    const links = admin.profiles(shop.f.realmId).setupLinks(shop.f.profileId);
+    const { url, ...made } = (await links.create({ expires_in_days: 7 })).data;
+    expect(url).toMatch(/\/setup\/lksl_/);
+    expect((await links.list()).data).toEqual([made]);
+    await links.delete(made.id);
+    expect((await links.list()).data).toEqual([]);
+    expect((await errorOf(links.delete(made.id))).code).toBe("setup_link_not_found");
+  });
+
   test("422 lists every requirement that is not met", async () => {
     shop.f.idp.hooks.discovery = (document) => ({ ...document, response_types_supported: ["id_token"] });
     const error = await errorOf(admin.profiles(shop.f.realmId).create(fields()));

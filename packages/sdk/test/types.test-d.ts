@@ -10,6 +10,7 @@ import type * as profiles from "../../server/src/contract/oidc-profiles.ts";
 import type { Operation, Output } from "../../server/src/contract/operation.ts";
 import type * as contractProblems from "../../server/src/contract/problems.ts";
 import type * as realms from "../../server/src/contract/realms.ts";
+import type * as setupLinks from "../../server/src/contract/setup-links.ts";
 import type { problemBody } from "../../server/src/contract/shapes.ts";
 import type { SignOnError } from "../../server/src/contract/sign-on-reasons.ts";
 import type * as signOns from "../../server/src/contract/sign-ons.ts";
@@ -51,6 +52,7 @@ type Created<R extends { create: (item: never) => unknown }> = Parameters<R["cre
 type Changed<R extends { update: (id: string, change: never) => unknown }> = Parameters<R["update"]>[1];
 
 type AdminProfiles = ReturnType<Admin["profiles"]>;
+type AdminSetupLinks = ReturnType<AdminProfiles["setupLinks"]>;
 type AdminTokens = ReturnType<Admin["customerTokens"]>;
 
 export type ErrorCodes = [
@@ -78,6 +80,8 @@ export type AdminInputs = [
   Holds<Equal<Changed<Admin["realms"]>, Sent<typeof realms.updateRealm>>>,
   Holds<Equal<Created<AdminProfiles>, Sent<typeof profiles.createProfile>>>,
   Holds<Equal<Changed<AdminProfiles>, Sent<typeof profiles.updateProfile>>>,
+  Holds<Equal<Parameters<AdminProfiles["checkBeforeSaving"]>[0], Sent<typeof profiles.checkBeforeSaving>>>,
+  Holds<Equal<Created<AdminSetupLinks>, Sent<typeof setupLinks.createSetupLink>>>,
   Holds<Within<{ digest: Parameters<AdminProfiles["approveDrift"]>[1] }, Sent<typeof profiles.approveDrift>>>,
   Holds<
     Equal<
@@ -125,6 +129,9 @@ export type AdminAnswers = [
   Holds<Equal<Given<AdminProfiles["check"]>, Output<typeof profiles.checkProfile>>>,
   Holds<Equal<Given<AdminProfiles["testSignOn"]>, Output<typeof profiles.testSignOn>>>,
   Holds<Equal<Given<AdminProfiles["approveDrift"]>, Output<typeof profiles.approveDrift>>>,
+  Holds<Equal<Given<AdminProfiles["checkBeforeSaving"]>, Output<typeof profiles.checkBeforeSaving>>>,
+  Holds<Equal<Given<AdminSetupLinks["list"]>, Output<typeof setupLinks.listSetupLinks>>>,
+  Holds<Equal<Given<AdminSetupLinks["create"]>, Output<typeof setupLinks.createSetupLink>>>,
   Holds<Equal<Listed<Admin["customers"]["list"]>, Item<typeof customers.listCustomers>>>,
   Holds<Equal<Given<Admin["customers"]["create"]>, Output<typeof customers.createCustomer>>>,
   Holds<Equal<Given<Admin["customers"]["get"]>, Output<typeof customers.getCustomer>>>,

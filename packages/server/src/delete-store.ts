@@ -15,6 +15,7 @@ type OnProgress = (done: number, total: number | undefined) => void;
  */
 const WAYS_IN = [
   "customer_authentication_settings",
+  "setup_links",
   "oidc_profiles",
   "authentication_realms",
   "integrations",

@@ -24,6 +24,7 @@ import { type Calls, createCalls, type OnCall } from "./profiles/calls.ts";
 import { Directory } from "./profiles/directory.ts";
 import { createDiscoveryTries } from "./profiles/discovery-tries.ts";
 import type { ProfileList } from "./profiles/resource.ts";
+import { SetupEvidence } from "./profiles/setup-links/setup-checks.ts";
 import { ANONYMOUS, createCap } from "./rate-limit/cap.ts";
 import { createLastUsed } from "./rate-limit/last-used.ts";
 import { createLimiter, type Limiter } from "./rate-limit/limiter.ts";
@@ -122,6 +123,7 @@ export function createDeps(options: AppOptions, registry: Registry) {
     signOnPaths: createPathCache({ storage }),
     lastUsed: createLastUsed({ storage, clock }),
     calls,
+    setupEvidence: new SetupEvidence({ storage, clock }),
     directory: new Directory({ storage, clock, calls, allowedOrigins }),
     discoveryTries: createDiscoveryTries({ clock, valkey }),
     signingKeys: new SigningKeys({ storage, clock, keyring, customerTokenSeconds, makeKey }),

@@ -22,6 +22,7 @@ import * as profile from "./contract/oidc-profiles.ts";
 import { toPage } from "./contract/paging.ts";
 import * as realm from "./contract/realms.ts";
 import * as service from "./contract/service.ts";
+import * as setup from "./contract/setup-links.ts";
 import * as signOn from "./contract/sign-on.ts";
 import * as record from "./contract/sign-ons.ts";
 import * as signOut from "./contract/sign-out.ts";
@@ -54,9 +55,11 @@ import { eraseMember } from "./members/erase-member.ts";
 import { listMembers, showMember } from "./members/resource.ts";
 import { createProfile, deleteProfile, updateProfile } from "./profiles/administer.ts";
 import { approveDrift } from "./profiles/approve-drift.ts";
-import { checkProfile } from "./profiles/check-profile.ts";
+import { checkBeforeSaving, checkProfile } from "./profiles/check-profile.ts";
 import { profileKey } from "./profiles/profile.ts";
 import { listProfiles, viewProfile } from "./profiles/read-profiles.ts";
+import { createSetupLink, deleteSetupLink, listSetupLinks } from "./profiles/setup-links/administer.ts";
+import { checkSetup, showSetup } from "./profiles/setup-links/show-setup.ts";
 import { endSession, signedOut } from "./realm-provider/end-session.ts";
 import { describeRealm } from "./realm-provider/metadata.ts";
 import { redeemForClient } from "./realm-provider/redeem-for-client.ts";
@@ -172,6 +175,12 @@ export const routes = (app: Deps): Route[] => [
   on(profile.checkProfile,     ({ caller, ids }) => checkProfile(app, caller, ids)),
   on(profile.testSignOn,       ({ caller, ids }) => offerTest(app, profileKey(caller, ids))),
   on(profile.approveDrift,     ({ caller, ids, body }) => approveDrift(app, caller, ids, body)),
+  on(profile.checkBeforeSaving, ({ caller, ids, body }) => checkBeforeSaving(app, caller, ids.realm, body.data)),
+  on(setup.listSetupLinks,     ({ caller, ids }) => listSetupLinks(app, caller, ids)),
+  on(setup.createSetupLink,    ({ caller, ids, body }) => createSetupLink(app, byCaller(caller), ids, body.data)),
+  on(setup.deleteSetupLink,    ({ caller, ids }) => deleteSetupLink(app, byCaller(caller), ids)),
+  on(setup.setupPage,          ({ credential, browser }) => showSetup(app, credential, browser)),
+  on(setup.checkSetup,         ({ credential, browser }) => checkSetup(app, credential, browser)),
 
   on(gateway.checkAtGateway,   ({ caller, query }) => checkAtGateway(caller, query)),
 

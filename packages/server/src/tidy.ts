@@ -11,6 +11,7 @@ import { MAX_CLOCK_DIFFERENCE_MS } from "./lib/clock.ts";
 import type { Log } from "./lib/log.ts";
 import { probeProviders } from "./profiles/health/probe.ts";
 import { reportHealth } from "./profiles/health/report-health.ts";
+import { forgetSetupLinks } from "./profiles/setup-links/setup-link.ts";
 import { forgetOldAttempts, KNOWN_MS } from "./sign-on/claim-attempt.ts";
 import { forgetEndedSessions } from "./sign-on/ended-sessions.ts";
 import { addUpTallies, countUncounted, forgetOldStatistics } from "./sign-on-records/add-up-statistics.ts";
@@ -121,6 +122,7 @@ const choresOf = (
     customer_tokens: () => forgetExpiredTokens(bySlowestClock(deps)),
     answers: () => forgetOldAnswers(bySlowestClock(deps)),
     attempts: () => forgetOldAttempts(bySlowestClock(deps)),
+    setup_links: () => forgetSetupLinks(bySlowestClock(deps)),
     ended_sessions: () => forgetEndedSessions(deps),
     erased: () => forgetErased(deps, KNOWN_MS),
     old_statistics: () => forgetOldStatistics(deps),

@@ -51,7 +51,9 @@ describe.each(operations)("%s", (_, operation) => {
 
   test("describes every parameter, and ids are UUIDs", () => {
     for (const { name, schema, description, in: place } of operation.parameters) {
-      if (place === "path") expect(schema.format, name).toBe("uuid");
+      // Only the credential of a page is another path parameter.
+      if (place === "path" && name === "token") expect(schema.pattern).toMatch(/^\^lk/);
+      else if (place === "path") expect(schema.format, name).toBe("uuid");
       else expect(description ?? ("const" in schema ? "one value" : ""), name).not.toBe("");
     }
   });

@@ -169,6 +169,14 @@ function profiles(api: Api, realmId: string) {
         method: "POST",
         path: `${path}${pathOf(id)}/checks`,
       }),
+    /** Runs the nine checks on an identity provider that is not added yet, and saves nothing. */
+    checkBeforeSaving: async (check: wire.NewProfileCheck) =>
+      api<{ data: wire.NewProfileReport }>({
+        method: "POST",
+        path: `${path}/checks`,
+        data: { type: "oidc-profile-checks", ...check },
+      }),
+    setupLinks: (id: string) => setupLinks(api, `${path}${pathOf(id)}/setup-links`),
     /**
      * Gives a URL for one test sign-on, which shows every check. It creates a sign-on record, but no customer
      * and no token.
@@ -187,6 +195,18 @@ function profiles(api: Api, realmId: string) {
       }),
   };
 }
+
+/** Links to a page for the administrator of an identity provider, who needs no account. */
+const setupLinks = (api: Api, path: string) => ({
+  list: async () => api<{ data: wire.SetupLink[] }>({ method: "GET", path }),
+  /** Only this answer has the link's `url`. */
+  create: async (link: wire.NewSetupLink) =>
+    api<{ data: wire.SetupLinkWithUrl }>({ method: "POST", path, data: { type: "setup-link", ...link } }),
+  /** Ends a link at once. */
+  delete: async (linkId: string): Promise<void> => {
+    await api({ method: "DELETE", path: path + pathOf(linkId) });
+  },
+});
 
 const customers = (api: Api) => ({
   ...resource<{

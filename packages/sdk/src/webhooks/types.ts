@@ -1,4 +1,13 @@
-import type { ApplicationKey, Customer, Event, EventData, Integration, Member, Realm } from "../contract.ts";
+import type {
+  ApplicationKey,
+  Customer,
+  Event,
+  EventData,
+  Integration,
+  Member,
+  Realm,
+  SetupLink,
+} from "../contract.ts";
 
 type Deleted = { type: string; id: string };
 type Other = EventData["resource"];
@@ -24,6 +33,8 @@ type Resources = {
   "oidc_profile.health_changed": Other;
   "oidc_profile.drift_detected": Other;
   "oidc_profile.drift_approved": Other;
+  "setup_link.created": SetupLink;
+  "setup_link.deleted": Deleted;
   "authentication_realm.created": Realm;
   "authentication_realm.updated": Realm;
   "authentication_realm.deleted": Deleted;

@@ -73,6 +73,7 @@ const FAMILIES: Record<string, string> = {
   realm: "Shows a store's realms, and adds redirect URIs.",
   profile: "Shows the identity providers of a realm.",
   integration: "Enables webhooks that a restore has disabled.",
+  "setup-link": "Administers links to the page for a provider's administrator.",
   "sign-on": "Shows the records of sign-ons, and why one failed.",
   events: "Verifies a store's log of events, or follows it.",
 };

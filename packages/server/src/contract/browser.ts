@@ -1,3 +1,4 @@
+import type { KnownProvider } from "./known-providers.ts";
 import type { IdpAnswer, SignOnCheck } from "./sign-on-reasons.ts";
 
 /** The parts of a browser's request to one of its legs. No other operation reads cookies. */
@@ -24,14 +25,15 @@ export type Shop = {
 };
 
 /**
- * The answer of a browser leg: a redirect, a page to choose from, a question, the last page of a test, or the end of a
- * visit. A refusal before the redirect URI is trusted is a Problem, shown as a page.
+ * The answer of a browser leg: a redirect, a page to choose from, a question, the last page of a test, the page of a
+ * set-up link, or the end of a visit. A refusal before the redirect URI is trusted is a Problem, shown as a page.
  */
 export type BrowserAnswer = (
   | { location: string }
   | { choice: Choice }
   | { question: SignOutQuestion }
   | { report: TestReport }
+  | { setup: SetupGuide }
   | { page: "signed_out" | "sign_ins_ended" }
 ) & {
   setCookies?: string[];
@@ -69,4 +71,33 @@ export type TestReport = {
   }[];
   checks: readonly SignOnCheck[];
   timings: Readonly<Record<string, number>>;
+};
+
+/**
+ * The page of a set-up link: what the administrator of an identity provider registers there, and what is known of the
+ * provider.
+ */
+export type SetupGuide = {
+  storeName: string;
+  /** Null where the realm has no name that means anything to its reader. */
+  realmName: string | null;
+  profileName: string;
+  expiresAt: number;
+  clientId: string;
+  discoveryUrl: string;
+  redirectUris: string[];
+  backchannelLogoutUri: string;
+  /** Null where shoppers who sign out are not sent to the provider. */
+  signedOutUri: string | null;
+  /** Null: it is none of the known ones, or was never read. */
+  provider: Pick<KnownProvider, "name" | "console"> | null;
+  /** `detail` is in English. It quotes the provider's documents at most, and never a sign-on. */
+  checks: {
+    id: "R1" | "R2" | "R3" | "R4" | "R5" | "R6" | "R7" | "R8" | "R9";
+    status: "met" | "not_met" | "unknown";
+    detail: string | null;
+  }[];
+  checkedAt: number | null;
+  /** `nextAt` is null where the provider can be checked now. */
+  checkForm: { action: string; nextAt: number | null };
 };

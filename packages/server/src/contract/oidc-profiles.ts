@@ -2,7 +2,7 @@ import { z } from "zod";
 import { limits } from "./limits.ts";
 import { profileMeta } from "./oidc-profile-meta.ts";
 import { operation } from "./operation.ts";
-import { providerReport } from "./provider-report.ts";
+import { newProviderReport, providerReport } from "./provider-report.ts";
 import { clientId } from "./realms.ts";
 import { bodyOf, resource } from "./resource.ts";
 import { id, name, pageOf, timestamp, url } from "./shapes.ts";
@@ -208,6 +208,27 @@ export const checkProfile = operation({
     status: 200,
     description: "The result for each requirement",
     schema: z.strictObject({ data: providerReport, links }),
+  },
+  problems: ["discovery_tries_exceeded"],
+});
+
+export const checkBeforeSaving = operation({
+  id: "checkBeforeSaving",
+  ...profiles.create,
+  path: `${profiles.create.path}/checks`,
+  summary: "Examine an identity provider before it is added",
+  description:
+    "Answers what `POST …/{id}/checks` would answer, and saves nothing. A requirement that is not met is no error here. With `client_id`, `meta.adoptable` has the deleted profiles whose people a new profile could take over.",
+  ids: ofRealm,
+  body: bodyOf({
+    type: z.literal("oidc-profile-checks"),
+    discovery_url: discoveryUrl,
+    client_id: clientId.optional().meta({ examples: ["latchkey"] }),
+  }),
+  success: {
+    status: 200,
+    description: "What was found, requirement by requirement",
+    schema: z.strictObject({ data: newProviderReport }),
   },
   problems: ["discovery_tries_exceeded"],
 });

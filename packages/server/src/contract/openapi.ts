@@ -3,6 +3,7 @@ import { INSTANT } from "./filter.ts";
 import { headerParameters } from "./header-parameters.ts";
 import { type Operation, problemsOf } from "./operation.ts";
 import { operations } from "./operations.ts";
+import { pathParameters } from "./path-parameters.ts";
 import { isPermitted } from "./permissions.ts";
 import { type ProblemCode, problemEntry, problems } from "./problems.ts";
 import { oauthProblemBody, problemBody } from "./shapes.ts";
@@ -232,12 +233,6 @@ function security({ access }: Operation): object[] {
 }
 
 function parameters(operation: Operation, components: Components): unknown[] {
-  const ids = Object.keys(operation.ids ?? {}).map((name) => ({
-    name,
-    in: "path",
-    required: true,
-    schema: { type: "string", format: "uuid" },
-  }));
   const shapes = { ...operation.query?.shape, ...operation.legQuery?.shape };
   const query = Object.entries(shapes).map(([name, shape]) => ({
     name,
@@ -248,7 +243,7 @@ function parameters(operation: Operation, components: Components): unknown[] {
     description: (shape as z.ZodType).meta()?.description,
     schema: parameterSchema(shape as z.ZodType, components),
   }));
-  return [...ids, ...query, ...headerParameters(operation)];
+  return [...pathParameters(operation), ...query, ...headerParameters(operation)];
 }
 
 /** A number is described as a number, and a text by its format, whatever the service parses it into. */

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { Prefix } from "../lib/secrets.ts";
 import { isPermitted, type Permission } from "./permissions.ts";
 import { type ProblemCode, problemEntry } from "./problems.ts";
 import type { Role } from "./roles.ts";
@@ -36,6 +37,11 @@ export type Operation = Access & {
   unlimited?: true;
   /** Path parameters: each is an id, with the problem that an unknown id gives. */
   ids?: Record<string, ProblemCode>;
+  /**
+   * The path parameter `{token}` is a credential of this family; the problem is the answer to any other text. No log
+   * has the path of a request, so it has no credential either.
+   */
+  credential?: { prefix: Prefix; problem: ProblemCode };
   /** The resource has the store's own id, which the path does not contain. */
   ofStore?: true;
   query?: z.ZodObject;
@@ -95,6 +101,7 @@ type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
 
 export type Input<O extends Operation> = {
   ids: O["ids"] extends Record<string, ProblemCode> ? { [K in keyof O["ids"]]: string } : undefined;
+  credential: O["credential"] extends object ? string : undefined;
   query: Parsed<O["query"]>;
   body: O["body"] extends { schema: infer S }
     ? O["body"] extends { optional: true }
@@ -131,6 +138,7 @@ export function problemsOf(operation: Operation): ProblemCode[] {
   }
   if (operation.idempotent) codes.push("idempotency_key_invalid", "idempotency_key_reused");
   if (operation.ids) codes.push(...Object.values(operation.ids));
+  if (operation.credential) codes.push(operation.credential.problem);
   if (operation.query) codes.push("parameter_invalid");
   if (operation.body) {
     codes.push(

@@ -11,6 +11,7 @@ import * as profile from "./oidc-profiles.ts";
 import type { Operation } from "./operation.ts";
 import * as realm from "./realms.ts";
 import * as service from "./service.ts";
+import * as setup from "./setup-links.ts";
 import * as signOn from "./sign-on.ts";
 import * as record from "./sign-ons.ts";
 import * as signOut from "./sign-out.ts";
@@ -99,6 +100,12 @@ export const operations: readonly Operation[] = [
   profile.checkProfile,
   profile.testSignOn,
   profile.approveDrift,
+  profile.checkBeforeSaving,
+  setup.listSetupLinks,
+  setup.createSetupLink,
+  setup.deleteSetupLink,
+  setup.setupPage,
+  setup.checkSetup,
   gateway.checkAtGateway,
   service.live,
   service.ready,

@@ -34,6 +34,7 @@ const permissions = {
   me: forBackOffice(),
   store: forBackOffice(),
   sign_ons: forBackOffice(),
+  setup_links: forBackOffice(),
   // Services behind a gateway know programs and customers; a member's token for the console is not for them.
   gateway: { implicit: ["own"], customer: ["own"], client_credentials: ["own"], member: [] },
   events: forBackOffice(),

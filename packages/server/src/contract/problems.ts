@@ -548,6 +548,17 @@ export const problems = {
     means: "There is no OIDC profile with this id in this realm.",
     remedy: "Check both ids; for a profile of another store the answer is the same.",
   },
+  setup_link_not_found: {
+    status: 404,
+    means: "There is no such set-up link, or it has expired or was ended.",
+    remedy:
+      "Make another one: `POST …/setup-links` or `latchkey setup-link create`. On the page of a link: ask the shop for a new link.",
+  },
+  setup_links_full: {
+    status: 409,
+    means: "The profile has five set-up links that work, and can have no more.",
+    remedy: "End one of them, or wait until one expires: `GET …/setup-links` lists them.",
+  },
   direct_profile_exists: {
     status: 409,
     means: "The realm already has an enabled profile with the direct flow, and can have only one.",

@@ -26,6 +26,8 @@ export const EVENT_TYPES = [
   "oidc_profile.health_changed",
   "oidc_profile.drift_detected",
   "oidc_profile.drift_approved",
+  "setup_link.created",
+  "setup_link.deleted",
   "authentication_realm.created",
   "authentication_realm.updated",
   "authentication_realm.deleted",

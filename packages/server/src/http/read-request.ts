@@ -3,11 +3,17 @@ import type { Operation } from "../contract/operation.ts";
 import { type Fault, Problem, type Source } from "../contract/problem.ts";
 import { isId } from "../lib/ids.ts";
 import { readPercentEncoded } from "../lib/percent-encoded.ts";
+import { isWellFormed } from "../lib/secrets.ts";
 import type { Received } from "./message.ts";
 import { readBody } from "./read-body.ts";
 
 /** A request validated against its operation. Handlers rely on it. */
-type CheckedRequest = { ids: Record<string, string>; query: unknown; body: unknown };
+type CheckedRequest = {
+  ids: Record<string, string>;
+  credential: string | undefined;
+  query: unknown;
+  body: unknown;
+};
 
 export async function readRequest(
   operation: Operation,
@@ -17,13 +23,14 @@ export async function readRequest(
   storeId: string | undefined,
 ): Promise<CheckedRequest> {
   const ids = readIds(operation, pathParameters);
+  const credential = readCredential(operation, pathParameters);
   const query = operation.query && readQuery(operation.query, search);
-  if (!operation.body) return { ids, query, body: undefined };
+  if (!operation.body) return { ids, credential, query, body: undefined };
   const sent = await readBody(received, operation.body);
   refuseOtherGrant(operation.body, sent);
   const body = checkBody(operation.body, sent);
   refuseOtherId(operation.ofStore ? storeId : ids.id, sent);
-  return { ids, query, body };
+  return { ids, credential, query, body };
 }
 
 /**
@@ -38,6 +45,15 @@ function readIds(operation: Operation, pathParameters: Record<string, string>): 
     ids[name] = id;
   }
   return ids;
+}
+
+/** A text that is no credential gets the same answer as an unknown credential, without the database. */
+function readCredential(
+  { credential }: Operation,
+  { token = "" }: Record<string, string>,
+): string | undefined {
+  if (credential && !isWellFormed(credential.prefix, token)) throw new Problem(credential.problem);
+  return credential && token;
 }
 
 function readQuery(shape: z.ZodObject, search: string): unknown {

@@ -16,6 +16,7 @@ import {
 import { corsHeaders, preflightHeaders, securityHeaders } from "./headers.ts";
 import { type HttpAnswer, headerOf, type Received, type Serve } from "./message.ts";
 import { type PageReader, pageHeaders } from "./pages/frame.ts";
+import { setupPage } from "./pages/setup-page.ts";
 import { choicePage, signedOutPage, signOutPage } from "./pages/shopper-pages.ts";
 import { ADMINISTRATOR, testPage } from "./pages/test-page.ts";
 import { createPaths } from "./paths.ts";
@@ -202,6 +203,7 @@ function respondToBrowser(answer: BrowserAnswer, received: Received, state: Exch
 /** The form-action policy cannot list hosts, because a provider may redirect the shopper to any https host. */
 function formTargetsOf(answer: BrowserAnswer): string | undefined {
   const form = "choice" in answer ? answer.choice : "question" in answer ? answer.question : undefined;
+  if ("setup" in answer) return new URL(answer.setup.checkForm.action).origin;
   return form && [...new Set(["https:", ...form.httpOrigins])].join(" ");
 }
 
@@ -209,6 +211,7 @@ function pageOf(answer: Exclude<BrowserAnswer, { location: string }>, reader: Pa
   if ("choice" in answer) return choicePage(answer.choice, reader);
   if ("question" in answer) return signOutPage(answer.question, reader);
   if ("report" in answer) return testPage(answer.report);
+  if ("setup" in answer) return setupPage(answer.setup, reader);
   return signedOutPage(answer.page, reader);
 }
 

@@ -19,6 +19,7 @@ describe.each<[Prefix, number]>([
   ["lkid", 22],
   ["lksk", 43],
   ["lkac", 43],
+  ["lksl", 43],
 ])("%s", (prefix, randomLength) => {
   const length = 4 + 1 + randomLength + 6;
   const credential = fc.constant(null).map(() => newCredential(prefix));
@@ -34,7 +35,7 @@ describe.each<[Prefix, number]>([
   });
 
   test("is not valid as another kind of credential", () => {
-    for (const other of (["lkid", "lksk", "lkac"] as const).filter((one) => one !== prefix))
+    for (const other of (["lkid", "lksk", "lkac", "lksl"] as const).filter((one) => one !== prefix))
       expect(isWellFormed(other, newCredential(prefix))).toBe(false);
   });
 

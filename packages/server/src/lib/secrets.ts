@@ -5,11 +5,11 @@ import { crc32 } from "node:zlib";
  * Credentials look like `lksk_<43 random characters><6 characters of checksum>`. Secret scanners find a leaked one by
  * its prefix. The checksum tells a typing error from a wrong secret without the database.
  */
-export type Prefix = "lkid" | "lksk" | "lkac";
+export type Prefix = "lkid" | "lksk" | "lkac" | "lksl";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const CHECKSUM_LENGTH = 6;
-const RANDOM_LENGTH = { lkid: 22, lksk: 43, lkac: 43 } as const satisfies Record<Prefix, number>;
+const RANDOM_LENGTH = { lkid: 22, lksk: 43, lkac: 43, lksl: 43 } as const satisfies Record<Prefix, number>;
 
 export function newCredential(prefix: Prefix): string {
   const body = `${prefix}_${randomText(RANDOM_LENGTH[prefix])}`;

@@ -2,7 +2,7 @@ import { Problem } from "../contract/problem.ts";
 import { originsFor } from "../lib/allowed-origins.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Metadata } from "../openid/discovery.ts";
-import { examine } from "../openid/doctor.ts";
+import { examine, type Report } from "../openid/doctor.ts";
 import { explainDocumentFailure } from "../openid/document-failure.ts";
 import type { Calls } from "./calls.ts";
 import type { DiscoveryTries } from "./discovery-tries.ts";
@@ -19,6 +19,15 @@ type Candidate = { storeId: string; discoveryUrl: string; enabled: boolean };
 /** `metadata` is null if the document cannot be used; `issuer` is what the document names, in any case. */
 export type AcceptedDocument = { metadata: Metadata | null; issuer: string | null };
 
+/** Examines a provider that no profile has yet. Each call is one of the store's tries. */
+export async function tryOut(deps: AcceptDeps, storeId: string, discoveryUrl: string): Promise<Report> {
+  const { clock, calls, discoveryTries, allowedOrigins } = deps;
+  await discoveryTries.take(storeId);
+  const origins = originsFor(allowedOrigins, { purpose: "idp", storeId });
+  const send: Calls["tryOut"] = (request) => calls.tryOut({ ...request, storeId });
+  return examine({ send, clock, allowedOrigins: origins }, discoveryUrl);
+}
+
 /**
  * Examines the provider of a profile that is being saved. Throws a problem for each requirement that the provider
  * misses. A profile that is not enabled is accepted with whatever was found, so that an administrator can copy its
@@ -28,11 +37,7 @@ export async function acceptDocument(
   deps: AcceptDeps,
   { storeId, discoveryUrl, enabled }: Candidate,
 ): Promise<AcceptedDocument> {
-  const { clock, calls, discoveryTries, allowedOrigins } = deps;
-  await discoveryTries.take(storeId);
-  const origins = originsFor(allowedOrigins, { purpose: "idp", storeId });
-  const send: Calls["tryOut"] = (request) => calls.tryOut({ ...request, storeId });
-  const report = await examine({ send, clock, allowedOrigins: origins }, discoveryUrl);
+  const report = await tryOut(deps, storeId, discoveryUrl);
   const { unreachable, metadata, issuer } = report;
   if (!enabled && unreachable?.reason !== "address_not_allowed") return { metadata, issuer };
   if (unreachable) {

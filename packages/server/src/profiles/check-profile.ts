@@ -2,13 +2,16 @@ import type * as contract from "../contract/oidc-profiles.ts";
 import type { Output } from "../contract/operation.ts";
 import { show } from "../lib/show.ts";
 import { inItsWords } from "../openid/recognise.ts";
+import { getRealm } from "../realms/realm.ts";
 import type { Storage } from "../storage/storage.ts";
+import { type AcceptDeps, tryOut } from "./accept-document.ts";
+import { listAdoptable } from "./adopt-identities.ts";
 import type { Directory } from "./directory.ts";
 import type { DiscoveryTries } from "./discovery-tries.ts";
 import { documentChanges } from "./drift.ts";
 import { withLiveEvidence } from "./live-evidence.ts";
 import { getProfile, type Profile, type ProfileIds, profileKey } from "./profile.ts";
-import { presentReport } from "./resource.ts";
+import { presentReport, presentReportMembers } from "./resource.ts";
 
 type Deps = { publicUrl: string; storage: Storage; directory: Directory; discoveryTries: DiscoveryTries };
 
@@ -26,6 +29,39 @@ export async function checkProfile(
   const checks = await withLiveEvidence(deps.storage.db, profile, report.checks);
   const warnings = [...report.warnings, ...driftWarnings(profile)];
   return presentReport(deps, profile, { ...report, checks: inItsWords(report.provider, checks), warnings });
+}
+
+/** No profile has this id. */
+const NO_PROFILE = { id: "" };
+
+type NewProvider = { discovery_url: string; client_id?: string | undefined };
+
+/** The same for a provider that no profile has yet. Writes nothing. */
+export async function checkBeforeSaving(
+  deps: AcceptDeps & { storage: Storage },
+  { storeId }: { storeId: string },
+  realmId: string,
+  { discovery_url: discoveryUrl, client_id: clientId }: NewProvider,
+): Promise<Output<typeof contract.checkBeforeSaving>> {
+  await getRealm(deps, storeId, realmId);
+  const report = await tryOut(deps, storeId, discoveryUrl);
+  const issuer = report.metadata?.issuer;
+  const adoptable =
+    clientId === undefined || issuer === undefined
+      ? undefined
+      : await listAdoptable(deps.storage.db, {
+          ...NO_PROFILE,
+          store_id: storeId,
+          realm_id: realmId,
+          issuer,
+          clientId,
+        });
+  return {
+    data: {
+      ...presentReportMembers(report),
+      meta: { pending_change: null, issuer_found: null, ...(adoptable && { adoptable }) },
+    },
+  };
 }
 
 /** A change that waits for approval. The new document may meet every requirement, so no check shows it. */

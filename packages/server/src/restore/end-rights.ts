@@ -10,6 +10,7 @@ export type EndedRights = {
   sign_ons: number;
   rotated_secrets: number;
   signing_keys: number;
+  setup_links: number;
   /** New access tokens are valid from this time on. */
   from: number;
 };
@@ -48,7 +49,10 @@ export async function endRestoredRights(
   const { numDeletedRows: signingKeys } = await db.deleteFrom("signing_keys").executeTakeFirst();
   const { numDeletedRows: idTokenKeys } = await db.deleteFrom("id_token_keys").executeTakeFirst();
   let rows = 0;
-  const empty = (table: "customer_tokens" | "sign_on_attempts" | "idempotent_answers", key: string) =>
+  const empty = (
+    table: "customer_tokens" | "sign_on_attempts" | "idempotent_answers" | "setup_links",
+    key: string,
+  ) =>
     deleteAlong(deps, { table, key: [key], along: [key], where: sql<SqlBool>`1 = 1` }, (deleted) => {
       rows += deleted;
       onProgress(rows);
@@ -56,12 +60,14 @@ export async function endRestoredRights(
   const customerTokens = await empty("customer_tokens", "id");
   const signOns = await empty("sign_on_attempts", "id");
   await empty("idempotent_answers", "key_hash");
+  const setupLinks = await empty("setup_links", "id");
   return {
     stores: Number(stores),
     customer_tokens: customerTokens,
     sign_ons: signOns,
     rotated_secrets: Number(secrets),
     signing_keys: Number(signingKeys + idTokenKeys),
+    setup_links: setupLinks,
     from,
   };
 }

@@ -14,6 +14,7 @@ const SWEPT = {
   erased_digests: { key: ["store_id", "person_id", "digest"], time: "erased_at" },
   idempotent_answers: { key: ["key_hash"], time: "expires_at" },
   integration_deliveries: { key: ["id"], time: "forget_at" },
+  setup_links: { key: ["id"], time: "expires_at" },
   sign_on_attempts: { key: ["id"], time: "forget_at" },
   sign_on_statistics: { key: ["store_id", "step", "starts_at", "profile_id"], time: "forget_at" },
   sign_on_statistics_parts: {

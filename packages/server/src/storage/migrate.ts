@@ -28,6 +28,7 @@ import { erasedPeople } from "./migrations/0023-erased-people.ts";
 import { openidClient } from "./migrations/0024-openid-client.ts";
 import { idTokenAlg } from "./migrations/0025-id-token-alg.ts";
 import { figuresByKey } from "./migrations/0027-figures-by-key.ts";
+import { setupLinks } from "./migrations/0028-setup-links.ts";
 import { newSqlite } from "./sqlite/new-sqlite.ts";
 import type { Database, Storage, Trx } from "./storage.ts";
 
@@ -58,6 +59,7 @@ export const migrations: readonly Migration[] = [
   openidClient,
   idTokenAlg,
   figuresByKey,
+  setupLinks,
 ];
 
 const ADVISORY_LOCK = 4_727_311_002;

@@ -263,6 +263,17 @@ export type Tables = {
     name: string;
     sealed_key: string;
   };
+  setup_links: {
+    id: string;
+    store_id: string;
+    realm_id: string;
+    profile_id: string;
+    token_hash: string;
+    created_at: number;
+    expires_at: number;
+    checked_at: number | null;
+    report: string | null;
+  };
   sign_on_attempts: {
     id: string;
     store_id: string;

@@ -66,6 +66,8 @@ test("the public routes are the listed ones; every other route needs a token or 
     "endSession",
     "endSessionByForm",
     "signedOut",
+    "setupPage",
+    "checkSetup",
   ]);
   expect(withClient.map(([id]) => id)).toEqual([
     "issueAccessToken",

@@ -10,6 +10,7 @@ import type { Operation } from "../../src/contract/operation.ts";
 import { operations } from "../../src/contract/operations.ts";
 import { isPermitted } from "../../src/contract/permissions.ts";
 import { createRealm } from "../../src/contract/realms.ts";
+import { createSetupLink } from "../../src/contract/setup-links.ts";
 import type { Egress } from "../../src/egress/egress.ts";
 import { egressFault } from "../../src/egress/egress-message.ts";
 import type { Database } from "../../src/storage/storage.ts";
@@ -31,6 +32,8 @@ const targets = {
   customerToken: "",
   member: "",
   integration: "",
+  setupLink: "",
+  setupToken: "",
 };
 
 /** No identity provider can be reached. A disabled profile can still be saved. */
@@ -44,6 +47,8 @@ const PROFILE = {
   client_secret: "s",
   enabled: false,
 };
+
+const SETUP_LINK = { type: "setup-link", expires_in_days: 7 };
 
 const INTEGRATION = {
   type: "integration",
@@ -67,6 +72,14 @@ export function everyOperation(): void {
     targets.key = await make(createApplicationKey, { type: "application_key", name: "Target" });
     targets.realm = await make(createRealm, { type: "authentication-realm", name: "Target" });
     targets.profile = await make(createProfile, PROFILE);
+    const { data } = (
+      await store.call(createSetupLink, {
+        ids: { realm: targets.realm, id: targets.profile },
+        json: { data: SETUP_LINK },
+      })
+    ).body;
+    targets.setupLink = data.id;
+    targets.setupToken = data.url.split("/").at(-1);
     targets.integration = await make(createIntegration, INTEGRATION);
     targets.customer = await make(createCustomer, { type: "customer", name: "Target", ...CREDENTIALS });
     targets.member = await make(createMember, {
@@ -106,6 +119,8 @@ export const idsFor = ({ tag }: Operation): Record<string, string> => ({
   profile: targets.profile,
   customer: targets.customer,
   delivery: UNKNOWN,
+  link: targets.setupLink,
+  token: targets.setupToken,
   id:
     {
       Realms: targets.realm,
@@ -119,6 +134,8 @@ export const idsFor = ({ tag }: Operation): Record<string, string> => ({
 
 function dataFor({ id, tag }: Operation): object {
   if (id === "approveDrift") return { digest: "x" };
+  if (id === "createSetupLink") return SETUP_LINK;
+  if (id === "checkBeforeSaving") return { ...PROFILE, type: "oidc-profile-checks" };
   if (tag === "Identity providers") return PROFILE;
   if (tag === "Customer tokens") return { type: "token", ...CREDENTIALS };
   if (tag === "Customers") return { type: "customer", name: "n", email: "new@shop.example" };

@@ -11,8 +11,8 @@ import {
 } from "../command.ts";
 
 /**
- * Commands for members, webhooks, realms, profiles and sign-ons. They run beside a service, which applies a change
- * within a second.
+ * Commands for members, webhooks, realms, profiles, set-up links and sign-ons. They run beside a service, which applies
+ * a change within a second.
  */
 
 export const memberCommands: Command[] = [
@@ -125,6 +125,41 @@ export const profileCommands: Command[] = [
     notes:
       "The running instances know whether the provider is up (/v2/authentication-realms/…, /metrics); this command does not.\nClient secrets are never shown. Addresses begin with LATCHKEY_PUBLIC_URL.",
     load: async () => (await import("../operator/profile.ts")).show,
+  }),
+];
+
+export const setupLinkCommands: Command[] = [
+  commandOn({
+    name: "setup-link create",
+    does: "Makes a link to a page for the administrator of an identity provider, and prints its address this once.",
+    argument: { value: "<profile>", says: "the profile's id" },
+    options: {
+      ...FROM_STORE,
+      days: { value: "<n>", says: "how long the link works, 1 to 30 days", default: "7" },
+      ...jsonOption('{"setup_link": {…, "url"}}'),
+    },
+    notes:
+      "The page needs no account. It shows what to register at the provider and which requirements are met; no secret, and nothing\nof shoppers. A profile has at most five links at a time. Addresses begin with LATCHKEY_PUBLIC_URL.",
+    load: async () => (await import("../operator/setup-link.ts")).create,
+  }),
+  commandOn({
+    name: "setup-link show",
+    does: "Shows the set-up links of an identity provider that work, oldest first, without their addresses.",
+    argument: { value: "<profile>", says: "the profile's id" },
+    options: { ...FROM_STORE, ...jsonOption('{"setup_links": […]}') },
+    load: async () => (await import("../operator/setup-link.ts")).show,
+  }),
+  commandOn({
+    name: "setup-link delete",
+    does: "Ends a set-up link at once.",
+    argument: { value: "<link>", says: "the link's id" },
+    options: {
+      ...FROM_STORE,
+      profile: { value: "<profile>", says: "the id of the profile that the link is for", required: true },
+      ...YES_OPTION,
+      ...jsonOption('{"deleted": id}'),
+    },
+    load: async () => (await import("../operator/setup-link.ts")).remove,
   }),
 ];
 

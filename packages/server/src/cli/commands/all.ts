@@ -4,6 +4,7 @@ import {
   memberCommands,
   profileCommands,
   realmCommands,
+  setupLinkCommands,
   signOnCommands,
 } from "./administer.ts";
 import { keepCommands, lookCommands, runCommands } from "./operate.ts";
@@ -17,6 +18,7 @@ export const commands: readonly Command[] = [
   ...memberCommands,
   ...realmCommands,
   ...profileCommands,
+  ...setupLinkCommands,
   ...signOnCommands,
   ...integrationCommands,
   ...lookCommands,

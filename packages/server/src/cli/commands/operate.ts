@@ -204,7 +204,7 @@ until \`latchkey integration enable\`, and the command lists what may be back.`,
       ),
     },
     notes: `Run it after you have restored a database, before the service starts. Ends customer tokens, access tokens, sign-ons under
-way, rotated-out secrets in their grace period, and signing keys; the first use makes a new key.
+way, rotated-out secrets in their grace period, set-up links, and signing keys; the first use makes a new key.
 
 A restored database does not know what happened after the backup: who was erased or deleted, which secrets were rotated
 out, which webhooks and providers were disabled. With --replaced the replaced database decides. Without it webhooks stay disabled

@@ -77,7 +77,7 @@ const describeMayBeBack = (found: MayBeBack): string =>
 
 const describeEnded = (ended: EndedRights): string =>
   `ended: every access token, ${ended.customer_tokens} customer tokens, ${ended.sign_ons} sign-ons under way, ` +
-  `${ended.rotated_secrets} rotated-out secrets in their grace, ${ended.signing_keys} signing keys (the first use makes a new one)`;
+  `${ended.rotated_secrets} rotated-out secrets in their grace, ${ended.setup_links} set-up links, ${ended.signing_keys} signing keys (the first use makes a new one)`;
 
 const describeCarried = (carried: CarriedOver): string =>
   [

@@ -54,6 +54,8 @@ dd { margin: 0; }
 dd .quiet { display: block; }
 .side { display: grid; grid-template-columns: 4.5rem 1fr; align-items: baseline; }
 .mark { display: inline-block; width: 1.1em; text-align: center; color: var(--quiet); }
+.values code { user-select: all; }
+.values > span, .next { display: block; }
 .good { color: var(--accent); }
 .bad { color: var(--bad); }
 @media (max-width: 34rem) { dl div { grid-template-columns: 1fr; } main { padding: 1.5rem 1.15rem; } }

@@ -3,8 +3,10 @@ import type { Problem } from "../../contract/problem.ts";
 import { type ProblemCode, problemEntry } from "../../contract/problems.ts";
 import { framed, type PageReader, wayBack } from "./frame.ts";
 import { type Html, html, inWords } from "./html.ts";
+import type { Language } from "./language.ts";
+import { setupWords } from "./setup-words/all.ts";
 import { pageWords } from "./words/all.ts";
-import type { PageWords, Refusal } from "./words/en.ts";
+import type { Refusal } from "./words/en.ts";
 
 /** The pages that a shopper sees when there is no storefront to redirect to. */
 
@@ -16,7 +18,7 @@ export function problemPage(problem: Problem, requestId: string, reader: PageRea
   const [kind, shown, look] =
     reference === undefined ? [words.request, requestId, " long"] : [words.reference, String(reference), ""];
   const isForMembers = reader.shop?.isForMembers ?? false;
-  const { heading, text, remedy, isForDevelopers } = explain(problem, words, isForMembers);
+  const { heading, text, remedy, isForDevelopers } = explain(problem, reader.language, isForMembers);
   const whom = isForMembers ? words.members.forOperators : words.forDevelopers;
   return framed(reader, {
     title: heading,
@@ -27,7 +29,8 @@ export function problemPage(problem: Problem, requestId: string, reader: PageRea
 type Explained = Refusal & { heading: string; isForDevelopers?: boolean };
 
 /** Tells a shopper to start again or to wait. A fault of the storefront has a text for its developers. */
-function explain({ code, faults }: Problem, words: PageWords, isForMembers: boolean): Explained {
+function explain({ code, faults }: Problem, language: Language, isForMembers: boolean): Explained {
+  const words = pageWords[language];
   const { again, later, members } = words;
   const refusalFor = (shopper: Refusal, remedyOfMember: string): Refusal =>
     isForMembers ? { ...shopper, remedy: remedyOfMember } : shopper;
@@ -45,6 +48,8 @@ function explain({ code, faults }: Problem, words: PageWords, isForMembers: bool
       return { heading: later.heading, ...later.down };
     case "test_sign_on_over":
       return words.testOver;
+    case "setup_link_not_found":
+      return setupWords[language].over;
     case "logout_uri_unregistered":
       if (faults[0].meta?.signed_out === false) return { ...words.shop, isForDevelopers: true };
       return { ...words.signedOutHere, isForDevelopers: true };

@@ -112,9 +112,11 @@ function tryForm(placed: PlacedOperation, example: Example, baseUrl: string): Ht
   const shown = Object.entries(needs(operation)).flatMap(([name, isShown]) => (isShown ? [name] : []));
   const field = ({ name, in: where, required }: Parameter) =>
     html`<label>${name} <input name="${name}" data-in="${where}" placeholder="${required ? placeholderOf({ name }) : ""}" autocomplete="off" spellcheck="false"></label>`;
-  // A browser does not show a script the target of a redirect, and a stream never ends, so these have no button.
+  // A browser does not show a script the target of a redirect, a stream never ends, and a page is for a browser's own
+  // window: these have no button.
+  const { content = {} } = responses["200"] ?? {};
   const isOnlyCopied =
-    "303" in responses || "302" in responses || EVENTS in (responses["200"]?.content ?? {});
+    "303" in responses || "302" in responses || EVENTS in content || "text/html" in content;
   return html`<form class="try" data-method="${method}" data-path="${path}" data-type="${example.mediaType ?? ""}" data-shows="${shown.join(" ")}">
 <details hidden><summary>Fill in</summary>
 <div class="fields">

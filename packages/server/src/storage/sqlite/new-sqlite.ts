@@ -108,4 +108,8 @@ export const newSqlite: readonly string[] = [
   `CREATE TABLE "sign_on_tallies_by_key" ("position" integer primary key, "store_id" text not null, "profile_id" text not null, "key_id" text not null, "of_members" integer not null, "minute" bigint not null, "figures" text not null)`,
   `CREATE TABLE "sign_on_statistics_parts" ("store_id" text not null references "stores" ("id") on delete cascade, "kind" text not null, "step" text not null, "starts_at" bigint not null, "part_id" text not null, "figures" text not null, "forget_at" bigint not null, constraint "sign_on_statistics_parts_in_order" primary key ("store_id", "kind", "step", "starts_at", "part_id")) without rowid`,
   `CREATE INDEX "sign_on_statistics_parts_by_age" on "sign_on_statistics_parts" ("forget_at")`,
+  `CREATE TABLE "setup_links" ("id" text primary key, "store_id" text not null references "stores" ("id") on delete cascade, "realm_id" text not null, "profile_id" text not null references "oidc_profiles" ("id") on delete cascade, "token_hash" text not null unique, "created_at" bigint not null, "expires_at" bigint not null, "checked_at" bigint, "report" text)`,
+  `CREATE INDEX "setup_links_of_store" on "setup_links" ("store_id", "profile_id", "expires_at")`,
+  `CREATE INDEX "setup_links_of_profile" on "setup_links" ("profile_id")`,
+  `CREATE INDEX "setup_links_by_expiry" on "setup_links" ("expires_at")`,
 ];
