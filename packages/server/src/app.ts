@@ -45,6 +45,7 @@ export function createApp(options: AppOptions): App {
     proxies,
     clock,
     gate: createGate(deps),
+    exports: deps.exports,
     onAnswered,
     inFlight,
     traces: options.traces,

@@ -26,6 +26,7 @@ import { createDirectory, type Directory } from "./profiles/directory.ts";
 import { createDiscoveryTries, type DiscoveryTries } from "./profiles/discovery-tries.ts";
 import type { ProfileList } from "./profiles/resource.ts";
 import { ANONYMOUS, type Cap, createCap } from "./rate-limit/cap.ts";
+import { createExports } from "./rate-limit/exports.ts";
 import { createLastUsed, type LastUsed } from "./rate-limit/last-used.ts";
 import { createLimiter, type Limiter } from "./rate-limit/limiter.ts";
 import { createSharedLimiter } from "./rate-limit/shared-limiter.ts";
@@ -104,6 +105,7 @@ export type Deps = {
   passwords: Passwords;
   signInThrottle: SignInThrottle;
   publicWrites: PublicWrites;
+  exports: ReturnType<typeof createExports>;
   sequencer: Sequencer;
   streams: Streams;
   deliverer: Deliverer;
@@ -172,6 +174,7 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     passwords: options.passwords ?? createPasswords({ clock }),
     signInThrottle: createSignInThrottle({ clock, valkey }),
     publicWrites: createPublicWrites({ clock, valkey, signUpLimitsOf: createSignUpLimits({ storage }) }),
+    exports: createExports({ clock, valkey }),
     recorder: new Recorder({ storage, clock, count: countSignOns(registry) }),
     emailDigests: createEmailDigests({ storage, keyring }),
     recordLimiter: createRecordLimiter({ clock, valkey }),

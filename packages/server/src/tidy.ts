@@ -48,6 +48,7 @@ type Deps = {
   useLog: UseLog;
   signInThrottle: SignInThrottle;
   publicWrites: PublicWrites;
+  exports: { sweep(): void };
   signingKeys: SigningKeys;
   emailDigests: EmailDigests;
   calls: Calls;
@@ -156,6 +157,7 @@ const choresOf = (
     discovery_tries: deps.discoveryTries.sweep,
     throttle: deps.signInThrottle.sweep,
     public_writes: deps.publicWrites.sweep,
+    exports: deps.exports.sweep,
     failing_integrations: () => deps.deliverer.count(),
   },
   forgetting: {

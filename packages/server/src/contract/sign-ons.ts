@@ -70,7 +70,7 @@ const signOnMembers = {
   meta: z.strictObject({ timestamps: z.strictObject({ started_at: timestamp, updated_at: timestamp }) }),
 };
 
-const signOn = z.strictObject(signOnMembers).meta({ id: "SignOn" });
+export const signOn = z.strictObject(signOnMembers).meta({ id: "SignOn" });
 
 const signOns = resource({
   tag: "Sign-on records",
@@ -134,6 +134,7 @@ export const getSignOnStatistics = operation({
   success: {
     status: 200,
     description: "One entry for each step and identity provider with sign-ons, oldest first",
+    onlyJson: true,
     schema: z.strictObject({
       data: z.array(
         z.strictObject({
