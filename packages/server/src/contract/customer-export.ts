@@ -53,7 +53,7 @@ export const exportCustomer = operation({
           sign_ons: z
             .array(signOn)
             .describe(
-              "The customer's sign-ons, newest first; then those that failed under their proven address and belong to no customer",
+              "The customer's sign-ons, newest first; then those under their proven address that came to no customer",
             ),
           events: z
             .array(event)
