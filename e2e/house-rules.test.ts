@@ -46,6 +46,7 @@ const SLICES = [
   "customers",
   "members",
   "sign-on-records",
+  "customer-export",
   "sign-on",
   "realm-provider",
   "logout",
@@ -73,6 +74,7 @@ const ROOMS: Record<string, string[]> = {
   access: [...BASE, "events", "rate-limit", "stores", "application-keys", "customers", "signing-keys"],
   members: [...BASE, "events", "stores", "customers"],
   "sign-on-records": [...BASE, "counters", "events", "rate-limit", "customers"],
+  "customer-export": [...BASE, "events", "customers", "sign-on-records"],
   "sign-on": [
     ...BASE,
     "events",

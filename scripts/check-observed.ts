@@ -1,3 +1,4 @@
+import { rowOf } from "../packages/server/src/contract/columns.ts";
 import { problemsOf } from "../packages/server/src/contract/operation.ts";
 import { operations } from "../packages/server/src/contract/operations.ts";
 import { hasRun, readObserved } from "../packages/server/test/support/observed.ts";
@@ -11,6 +12,7 @@ const observed = readObserved();
 const declared = operations.flatMap((operation) => [
   `${operation.id} ${operation.success.status}`,
   ...(operation.success.statusOnRequest ? [`${operation.id} ${operation.success.statusOnRequest}`] : []),
+  ...(rowOf(operation) ? [`${operation.id} ${operation.success.status} text/csv`] : []),
   ...(operation.success.page ? [`${operation.id} 200`] : []),
   ...problemsOf(operation).map((code) => `${operation.id} ${code}`),
 ]);

@@ -1,4 +1,5 @@
 import * as keys from "../packages/server/src/contract/application-keys.ts";
+import * as customerExport from "../packages/server/src/contract/customer-export.ts";
 import * as tokens from "../packages/server/src/contract/customer-tokens.ts";
 import * as customers from "../packages/server/src/contract/customers.ts";
 import * as deliveries from "../packages/server/src/contract/deliveries.ts";
@@ -89,6 +90,7 @@ const declarations = (): Declaration[] => [
   { ...body("CustomerChange", customers.updateCustomer), extended: "CustomerFields" },
   answer("CustomerIdentity", customers.listCustomerIdentities, "data[]"),
   answer("CustomerErasure", customers.eraseCustomer),
+  answer("CustomerExport", customerExport.exportCustomer),
   answer("CustomerTokenEntry", tokens.listCustomerTokens, "data[]"),
 
   answer("SignOn", signOns.getSignOn),

@@ -89,6 +89,23 @@ describe.skipIf(!hasCurl)("the commands of", () => {
       expect(output).toMatch(text);
   });
 
+  test("docs/guides/export.md work as printed, in a store with this customer", async () => {
+    const commands = commandsOf("docs/guides/export.md");
+    const [login = ""] = commands.split("\n");
+    const ada = '{"data": {"type": "customer", "name": "Ada", "email": "ada@shop.example"}}';
+    await run(`${login}
+curl -sf http://localhost:4000/v2/customers -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -d '${ada}'`);
+    const output = await run(`${commands}\ncat customers-*.csv customer-*.json keys.csv`);
+    for (const text of [
+      "id,type,name,email,",
+      ",customer,Ada,ada@shop.example,",
+      "specversion,id,source,",
+      '{"data":{"type":"customer-export"',
+      "id,type,name,client_id,",
+    ])
+      expect(output).toContain(text);
+  });
+
   test("docs/guides/pages.md work as printed", async () => {
     const output = await run(commandsOf("docs/guides/pages.md"));
     expect(output).toContain('"home_url":"https://shop.example/"');

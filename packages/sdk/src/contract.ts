@@ -538,9 +538,9 @@ export type CustomerIdentity = {
   id: string;
   customer_id: string;
   realm_id: string;
-  /** The profile of the first sign-on with this identity. */
+  /** The profile that they first came through. */
   profile_id: string;
-  /** Null: the profile was removed. */
+  /** Null: it was removed. */
   profile_name: string | null;
   issuer: string;
   subject: string;
@@ -555,6 +555,48 @@ export type CustomerErasure = {
   events: number;
   /** False: more events are left. The service erases them in the background, one batch per second. */
   complete: boolean;
+};
+
+/** `data` of the answer of `GET /v2/customers/{id}/export`. */
+export type CustomerExport = {
+  type: "customer-export";
+  id: string;
+  exported_at: string;
+  /** Null: deleted. */
+  customer: Customer | null;
+  /** The person's names at identity providers. */
+  identities: CustomerIdentity[];
+  /** Customer tokens that are kept; never the tokens themselves. */
+  sessions: {
+    type: "token";
+    id: string;
+    authentication_mechanism: "password" | "oidc";
+    profile_id: string | null;
+    profile_name: string | null;
+    /** The identity provider's name for the person. */
+    subject: string | null;
+    /** The identity provider's name for the session. */
+    idp_session: string | null;
+    browser: string | null;
+    operating_system: string | null;
+    network: string | null;
+    /** Seconds since 1970. */
+    expires: number;
+    meta: { timestamps: { created_at: string } };
+  }[];
+  /** Names and addresses from before, oldest first, as far as the log still holds them. */
+  earlier: {
+    member: "name" | "email";
+    value: string;
+    /** When another value took its place. */
+    until: string;
+  }[];
+  /**
+   * The customer's sign-ons, newest first; then those under their proven address that came to no customer.
+   */
+  sign_ons: SignOn[];
+  /** Events about the customer and by the customer, oldest first, as far as they are kept. */
+  events: Event[];
 };
 
 /** `data[]` of the answer of `GET /v2/customers/{customer}/tokens`. */

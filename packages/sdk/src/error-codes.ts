@@ -121,6 +121,8 @@ export type ProblemCode =
   | "sign_on_not_found"
   | "events_gone"
   | "streams_exceeded"
+  | "exports_exceeded"
+  | "not_acceptable"
   // Integrations
   | "delivery_not_found"
   | "event_type_unknown"

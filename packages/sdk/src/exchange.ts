@@ -77,12 +77,15 @@ export async function exchange(wire: Wire, call: Call, bearer: string | undefine
   return judge(wire, call, response, text, cause);
 }
 
-/** Gives the body of an endless answer as a stream. */
+/** `accept`: the media type of the answer. */
+export type StreamOptions = { signal?: AbortSignal | undefined; accept?: string };
+
+/** Gives the body of a long or endless answer as a stream. */
 export async function openStream(
   wire: Wire,
   call: Call,
   bearer: string | undefined,
-  signal: AbortSignal | undefined,
+  { signal, accept }: StreamOptions,
 ): Promise<{ stream: ReadableStream<Uint8Array>; error?: undefined } | { error: ApiError }> {
   const { method } = call;
   const url = wire.baseUrl + call.path;
@@ -90,7 +93,7 @@ export async function openStream(
   let text: string | undefined;
   let cause: unknown;
   try {
-    const headers = headersOf(call, bearer);
+    const headers = { ...headersOf(call, bearer), ...(accept && { Accept: accept }) };
     response = await wire.fetch(url, { method, headers, ...withoutCookies(), ...(signal && { signal }) });
     if (response.ok && response.body) return { stream: response.body };
     text = await response.text();

@@ -30,6 +30,7 @@ export function createApp(options: AppOptions) {
     proxies,
     clock,
     gate: createGate(deps),
+    exports: deps.exports,
     onAnswered,
     inFlight,
     traces: options.traces,

@@ -26,6 +26,7 @@ import { createDiscoveryTries } from "./profiles/discovery-tries.ts";
 import type { ProfileList } from "./profiles/resource.ts";
 import { SetupEvidence } from "./profiles/setup-links/setup-checks.ts";
 import { ANONYMOUS, createCap } from "./rate-limit/cap.ts";
+import { createExports } from "./rate-limit/exports.ts";
 import { createLastUsed } from "./rate-limit/last-used.ts";
 import { createLimiter, type Limiter } from "./rate-limit/limiter.ts";
 import { createSharedLimiter } from "./rate-limit/shared-limiter.ts";
@@ -130,6 +131,7 @@ export function createDeps(options: AppOptions, registry: Registry) {
     passwords: options.passwords ?? createPasswords({ clock }),
     signInThrottle: createSignInThrottle({ clock, valkey }),
     publicWrites: createPublicWrites({ clock, valkey, signUpLimitsOf: createSignUpLimits({ storage }) }),
+    exports: createExports({ clock, valkey }),
     recorder: new Recorder({ storage, clock, count: countSignOns(registry) }),
     started: createStartedCounts({ storage, clock }),
     emailDigests: createEmailDigests({ storage, keyring }),

@@ -11,6 +11,7 @@ import { rotateSecret } from "./application-keys/secret.ts";
 import { readUsage } from "./application-keys/store-usage.ts";
 import * as token from "./contract/access-tokens.ts";
 import * as key from "./contract/application-keys.ts";
+import * as customerExport from "./contract/customer-export.ts";
 import * as customerToken from "./contract/customer-tokens.ts";
 import * as customer from "./contract/customers.ts";
 import * as delivery from "./contract/deliveries.ts";
@@ -27,6 +28,7 @@ import * as signOn from "./contract/sign-on.ts";
 import * as record from "./contract/sign-ons.ts";
 import * as signOut from "./contract/sign-out.ts";
 import * as store from "./contract/store.ts";
+import { exportCustomer } from "./customer-export/export-customer.ts";
 import { createCustomer, deleteCustomer, updateCustomer } from "./customers/administer.ts";
 import { eraseCustomer } from "./customers/erasing/erase-customer.ts";
 import { listIdentities } from "./customers/identities/list-identities.ts";
@@ -99,6 +101,7 @@ export const routes = (app: Deps): Route[] => [
   on(customer.deleteCustomer,  ({ caller, ids }) => deleteCustomer(app, caller, ids.id)),
   on(customer.listCustomerIdentities, ({ caller, ids }) => listIdentities(app, caller, ids.id)),
   on(customer.eraseCustomer,   ({ caller, ids }) => eraseCustomer(app, caller, ids.id)),
+  on(customerExport.exportCustomer, ({ caller, ids }) => exportCustomer(app, caller, ids.id)),
 
   on(signOn.authorize,         ({ ids, browser }) => authorize(app, ids, browser)),
   on(signOn.authorizeByForm,   ({ ids, browser }) => authorize(app, ids, browser)),

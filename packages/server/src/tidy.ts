@@ -115,6 +115,7 @@ const choresOf = (
     discovery_tries: deps.discoveryTries.sweep,
     throttle: deps.signInThrottle.sweep,
     public_writes: deps.publicWrites.sweep,
+    exports: deps.exports.sweep,
     failing_integrations: () => deps.deliverer.count(),
   },
   forgetting: {

@@ -2,7 +2,8 @@ import { type Api, createApi, type GetToken, pathOf } from "../access.ts";
 import type * as wire from "../contract.ts";
 import type { Exchange, Fetch } from "../exchange.ts";
 import { clockOf, wireOf } from "../wire.ts";
-import { openerOf } from "./event-stream.ts";
+import { type CsvQuery, readCsv } from "./csv.ts";
+import { type AdminApi, openerOf } from "./event-stream.ts";
 import { events } from "./events.ts";
 import { integrations } from "./integrations.ts";
 import { type FilterQuery, type ListQuery, listing, type PageQuery, withQuery } from "./listing.ts";
@@ -39,7 +40,8 @@ export function createAdmin(options: AdminOptions) {
         };
   const clock = clockOf(options);
   const line = wireOf(options, (_, detail) => detail);
-  const api = createApi({ ...line, ...clock, grant });
+  const access = createApi({ ...line, ...clock, grant });
+  const api: AdminApi = Object.assign(access, { open: openerOf(line, access) });
   return {
     applicationKeys: applicationKeys(api),
     settings: single<wire.Settings, wire.SettingsChange>(
@@ -57,6 +59,8 @@ export function createAdmin(options: AdminOptions) {
     signOns: {
       list: (query?: ListQuery) =>
         listing<wire.SignOn & { links: wire.SelfLink }, ListQuery>(api, SIGN_ONS, query),
+      /** The whole list as CSV, piece by piece. */
+      csv: (query: CsvQuery = {}) => readCsv(api, SIGN_ONS, query),
       get: async (id: string) => api<Answer<wire.SignOn>>({ method: "GET", path: SIGN_ONS + pathOf(id) }),
       /**
        * Counts sign-ons by outcome and reason, per minute, hour or day. Cheap enough for a call per second. With
@@ -66,7 +70,7 @@ export function createAdmin(options: AdminOptions) {
         query: wire.StatisticsQuery & { group?: G | undefined } = {},
       ) => api<StatisticsBy[G]>({ method: "GET", path: withQuery(`${SIGN_ONS}/statistics`, query) }),
     },
-    events: events(api, openerOf(line, api), clock.sleep),
+    events: events(api, clock.sleep),
     integrations: integrations(api),
     store: {
       ...single<wire.Store, wire.StoreChange, wire.InForce>(api, STORE, "store"),
@@ -93,7 +97,7 @@ const single = <Item, Change extends object, Written = unknown>(api: Api, path: 
   update: (change: Change) => api<Answer<Item> & Written>({ method: "PUT", path, data: { type, ...change } }),
 });
 
-const applicationKeys = (api: Api) => ({
+const applicationKeys = (api: AdminApi) => ({
   ...resource<{
     item: wire.ApplicationKey;
     fresh: wire.ApplicationKeyFields;
@@ -120,7 +124,7 @@ const applicationKeys = (api: Api) => ({
     }),
 });
 
-const realms = (api: Api) => ({
+const realms = (api: AdminApi) => ({
   ...resource<{ item: wire.Realm; fresh: wire.NewRealm; change: wire.RealmChange }>(
     api,
     REALMS,
@@ -139,7 +143,7 @@ const realms = (api: Api) => ({
     }),
 });
 
-function profiles(api: Api, realmId: string) {
+function profiles(api: AdminApi, realmId: string) {
   const path = `${REALMS}${pathOf(realmId)}/oidc-profiles`;
   return {
     ...resource<{
@@ -208,7 +212,7 @@ const setupLinks = (api: Api, path: string) => ({
   },
 });
 
-const customers = (api: Api) => ({
+const customers = (api: AdminApi) => ({
   ...resource<{
     item: wire.Customer;
     fresh: wire.NewCustomer;
@@ -218,12 +222,15 @@ const customers = (api: Api) => ({
   /** Lists the customer's subject at each identity provider. */
   identities: async (id: string) =>
     api<{ data: wire.CustomerIdentity[] }>({ method: "GET", path: `${CUSTOMERS}${pathOf(id)}/identities` }),
+  /** Everything that is kept of the person. The log of events notes it. */
+  export: async (id: string) =>
+    api<{ data: wire.CustomerExport }>({ method: "GET", path: `${CUSTOMERS}${pathOf(id)}/export` }),
   /** Deletes the customer and erases its data from the event log. It cannot be undone. */
   erase: async (id: string) =>
     api<{ data: wire.CustomerErasure }>({ method: "POST", path: `${CUSTOMERS}${pathOf(id)}/erase` }),
 });
 
-const members = (api: Api) => ({
+const members = (api: AdminApi) => ({
   ...resource<{ item: wire.Member; fresh: wire.NewMember; change: wire.MemberChange }>(
     api,
     MEMBERS,
@@ -234,10 +241,12 @@ const members = (api: Api) => ({
     api<{ data: wire.MemberErasure }>({ method: "POST", path: `${MEMBERS}${pathOf(id)}/erase` }),
 });
 
-function customerTokens(api: Api, customerId: string) {
+function customerTokens(api: AdminApi, customerId: string) {
   const path = `${CUSTOMERS}${pathOf(customerId)}/tokens`;
   return {
     list: (query?: PageQuery) => listing<wire.CustomerTokenEntry>(api, path, query),
+    /** The whole list as CSV, piece by piece. */
+    csv: (query: CsvQuery<PageQuery> = {}) => readCsv(api, path, query),
     revoke: async (id: string): Promise<void> => {
       await api({ method: "DELETE", path: path + pathOf(id) });
     },

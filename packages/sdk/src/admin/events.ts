@@ -1,6 +1,6 @@
-import type { Api } from "../access.ts";
 import type { Event, EventHead } from "../contract.ts";
-import { type Open, readEvents } from "./event-stream.ts";
+import { type CsvQuery, readCsv } from "./csv.ts";
+import { type AdminApi, readEvents } from "./event-stream.ts";
 import { withQuery } from "./listing.ts";
 
 const PATH = "/v2/events";
@@ -31,7 +31,7 @@ type WireList = { data: Event[]; meta: { last_sequence: string }; links: { next:
 const EVERY_MS = 1000;
 
 /** The store's event log. */
-export function events(api: Api, open: Open, sleep: (ms: number) => Promise<unknown>) {
+export function events(api: AdminApi, sleep: (ms: number) => Promise<unknown>) {
   async function list(query: EventQuery = {}): Promise<EventPage> {
     const { after, types, filter, limit } = query;
     const parameters = { after, types: types?.join(","), filter, "page[limit]": limit };
@@ -46,6 +46,9 @@ export function events(api: Api, open: Open, sleep: (ms: number) => Promise<unkn
 
   return {
     list,
+    /** The log as CSV, piece by piece, oldest first: from `after` on, or from the oldest event that is kept. */
+    csv: ({ types, ...query }: CsvQuery<EventQuery> & { after?: string | undefined } = {}) =>
+      readCsv(api, PATH, { ...query, types: types?.join(",") }),
     /**
      * Gives every event in order of its number, and polls for new events without end: leave the loop to stop.
      * Keep the `sequence` of the last event that you have processed, and pass it as `after` the next time.
@@ -72,7 +75,7 @@ export function events(api: Api, open: Open, sleep: (ms: number) => Promise<unkn
       const { after, signal } = options;
       const search = after === undefined ? "" : `?after=${encodeURIComponent(after)}`;
       try {
-        yield* readEvents(await open(`${PATH}/stream${search}`, signal));
+        yield* readEvents(await api.open(`${PATH}/stream${search}`, { signal }));
       } catch (error) {
         if (!signal?.aborted) throw error;
       }

@@ -1,12 +1,14 @@
-import { type Api, pathOf } from "../access.ts";
+import { pathOf } from "../access.ts";
 import type * as wire from "../contract.ts";
-import { type ListQuery, listing } from "./listing.ts";
+import { type CsvQuery, readCsv } from "./csv.ts";
+import type { AdminApi } from "./event-stream.ts";
+import { type FilterQuery, type ListQuery, listing } from "./listing.ts";
 import { type Answer, resource } from "./resource.ts";
 
 const PATH = "/v2/integrations";
 
 /** Webhooks. */
-export const integrations = (api: Api) => ({
+export const integrations = (api: AdminApi) => ({
   ...resource<{
     item: wire.Integration;
     fresh: wire.NewIntegration;
@@ -22,6 +24,9 @@ export const integrations = (api: Api) => ({
    */
   deliveries: (id: string, query?: Omit<ListQuery, "sort">) =>
     listing<wire.IntegrationDelivery, ListQuery>(api, `${PATH}${pathOf(id)}/deliveries`, query),
+  /** The same list as CSV, piece by piece. */
+  deliveriesCsv: (id: string, query: CsvQuery<FilterQuery> = {}) =>
+    readCsv(api, `${PATH}${pathOf(id)}/deliveries`, query),
   /** Sends a message again, now. */
   redeliver: async (id: string, deliveryId: string) =>
     api<{ data: wire.IntegrationDelivery }>({

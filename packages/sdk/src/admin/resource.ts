@@ -1,5 +1,7 @@
-import { type Api, pathOf } from "../access.ts";
+import { pathOf } from "../access.ts";
 import type { SelfLink } from "../contract.ts";
+import { type CsvQuery, readCsv } from "./csv.ts";
+import type { AdminApi } from "./event-stream.ts";
 import { type Listing, type ListQuery, listing, type PageQuery } from "./listing.ts";
 
 /** An answer with one resource. */
@@ -26,15 +28,18 @@ type Query<S extends Shape> = Of<S, "query", PageQuery>;
 
 type Resource<S extends Shape> = {
   list(query?: Query<S>): Listing<S["item"] & { links: Links<S> }, Query<S>, Of<S, "listMeta", object>>;
+  /** The whole list as CSV, piece by piece. */
+  csv(query?: CsvQuery<Query<S>>): AsyncGenerator<string, void, undefined>;
   create(item: S["fresh"]): Promise<Answer<Of<S, "made", S["item"]>, Links<S>> & Of<S, "written", unknown>>;
   get(id: string): Promise<Answer<S["item"], Links<S>>>;
   update(id: string, change: S["change"]): Promise<Answer<S["item"], Links<S>> & Of<S, "written", unknown>>;
   delete(id: string): Promise<void>;
 };
 
-export const resource = <S extends Shape>(api: Api, path: string, type: string): Resource<S> => ({
+export const resource = <S extends Shape>(api: AdminApi, path: string, type: string): Resource<S> => ({
   // The calls are the same for every shape; only the types differ.
   list: (query) => listing(api, path, query as ListQuery) as never,
+  csv: (query = {} as never) => readCsv(api, path, query as CsvQuery),
   create: async (item) => api({ method: "POST", path, data: { type, ...item } }),
   get: async (id) => api({ method: "GET", path: path + pathOf(id) }),
   update: async (id, change) => api({ method: "PUT", path: path + pathOf(id), data: { type, ...change } }),

@@ -21,6 +21,7 @@ type Resources = {
   "customer.updated": Customer;
   "customer.deleted": Deleted;
   "customer.erased": Deleted;
+  "customer.exported": Deleted;
   "customer.identity_linked": Other;
   "customer.identity_unlinked": Other;
   "customer_token.created": Other;

@@ -17,7 +17,7 @@ const customerMembers = {
   meta: z.strictObject({ timestamps: z.strictObject({ created_at: timestamp, updated_at: timestamp }) }),
 };
 
-const customer = z.strictObject(customerMembers).meta({ id: "Customer" });
+export const customer = z.strictObject(customerMembers).meta({ id: "Customer" });
 const customerAnswer = answerOf(customer);
 
 const versioned = {
@@ -56,7 +56,7 @@ const changedPassword = z
   )
   .optional();
 
-const customers = resource({
+export const customers = resource({
   tag: "Customers",
   access: "customers",
   path: "/v2/customers",
@@ -151,6 +151,20 @@ export const deleteCustomer = operation({
   success: { status: 204, description: "The customer is deleted" },
 });
 
+export const customerIdentity = z
+  .strictObject({
+    type: z.literal("customer-identity"),
+    id,
+    customer_id: id,
+    realm_id: id,
+    profile_id: id.describe("The profile that they first came through"),
+    profile_name: textOrNull.describe("Null: it was removed"),
+    issuer: z.string(),
+    subject: z.string(),
+    meta: z.strictObject({ timestamps: z.strictObject({ created_at: timestamp }) }),
+  })
+  .meta({ id: "CustomerIdentity" });
+
 export const listCustomerIdentities = operation({
   id: "listCustomerIdentities",
   ...customers.part("identities"),
@@ -162,21 +176,7 @@ export const listCustomerIdentities = operation({
     status: 200,
     description: "The identities; empty if the customer has never signed in through a provider",
     schema: z.strictObject({
-      data: z.array(
-        z
-          .strictObject({
-            type: z.literal("customer-identity"),
-            id,
-            customer_id: id,
-            realm_id: id,
-            profile_id: id.describe("The profile of the first sign-on with this identity"),
-            profile_name: textOrNull.describe("Null: the profile was removed"),
-            issuer: z.string(),
-            subject: z.string(),
-            meta: z.strictObject({ timestamps: z.strictObject({ created_at: timestamp }) }),
-          })
-          .meta({ id: "CustomerIdentity" }),
-      ),
+      data: z.array(customerIdentity),
     }),
   },
 });

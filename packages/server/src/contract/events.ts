@@ -39,7 +39,7 @@ const happened = z.strictObject({
     ),
 });
 
-const event = z
+export const event = z
   .strictObject({
     specversion: z.literal("1.0"),
     id,

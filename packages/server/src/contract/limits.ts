@@ -54,6 +54,8 @@ export const limits = {
   strangerEventsAtOnce: 100,
   strangerEventsPerMinute: 6,
   eventStreams: 20,
+  exportsAtOnce: 2,
+  exportsPerHour: 60,
   statisticsSteps: 1000,
   statisticsRows: 25_000,
   integrations: 100,

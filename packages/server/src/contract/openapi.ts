@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { field, fieldsOf } from "./answer-headers.ts";
+import { columnsOf, rowOf } from "./columns.ts";
 import { INSTANT } from "./filter.ts";
 import { headerParameters } from "./header-parameters.ts";
 import { type Operation, problemsOf } from "./operation.ts";
@@ -137,7 +139,7 @@ function describe(operation: Operation, components: Components): unknown {
     operationId: operation.id,
     tags: [operation.tag],
     summary: operation.summary,
-    ...(operation.description && { description: operation.description }),
+    ...(operation.description && { description: operation.description + aboutCsv(operation) }),
     security: security(operation),
     ...(operation.role && { "x-latchkey-role": operation.role }),
     parameters: parameters(operation, components),
@@ -163,54 +165,25 @@ function successResponse(operation: Operation, components: Components): unknown 
       ...(version && { ETag: field("The version of the resource, for `If-Match`") }),
       ...(fields && headers(fields, components)),
     },
-    ...(schema && { content: { [mediaType]: { schema: components.refer(schema, "input") } } }),
+    ...(schema && {
+      content: {
+        [mediaType]: { schema: components.refer(schema, "input") },
+        ...(rowOf(operation) && CSV),
+      },
+    }),
   };
+}
+
+const CSV = { "text/csv": { schema: { type: "string" } } };
+
+function aboutCsv(operation: Operation): string {
+  const row = rowOf(operation);
+  if (!row) return "";
+  const names = columnsOf(row).map(({ name }) => `\`${name}\``);
+  return ` The back office gets the whole list as CSV with \`Accept: text/csv\`, by the same parameters but those of the page: ${names.join(", ")}.`;
 }
 
 const PAGE = { content: { "text/html": { schema: { type: "string" } } } };
-
-type SchemaField = { description: string; required: boolean; schema: { type: string; format?: string } };
-
-const field = (description: string, required = true): SchemaField => ({
-  description,
-  required,
-  schema: { type: "string" },
-});
-
-/** The headers of an answer besides the usual ones of HTTP. */
-function fieldsOf(
-  operation: Operation,
-  status: number,
-  codes: readonly ProblemCode[],
-): Record<string, SchemaField> {
-  const isOfBearer = typeof operation.access !== "string";
-  const isCounted = isOfBearer ? status !== 401 : codes.includes("rate_limit_exceeded");
-  const isRefusedByToken =
-    status === 401 || codes.includes("not_permitted") || codes.includes("role_insufficient");
-  return {
-    "X-Request-Id": field("Names this request in Latchkey's log"),
-    ...(isCounted && {
-      // Not for requests refused before their access token is checked.
-      RateLimit: field("What is left of the limits (draft-ietf-httpapi-ratelimit-headers)", status < 400),
-      "RateLimit-Policy": field("The limits: requests per second", status < 400),
-    }),
-    ...((status === 429 || status === 503) && {
-      "Retry-After": field("Seconds to wait before the next try"),
-    }),
-    ...(isRefusedByToken && { "WWW-Authenticate": field("How to authenticate", status === 401) }),
-    ...(status === 303 && {
-      Location: { ...field("Where the browser goes"), schema: { type: "string", format: "uri" } },
-    }),
-    ...(status === 303 &&
-      /\/(authorize|test)$/.test(operation.path) && {
-        "Set-Cookie": field("Ties the sign-on to the browser, if it has no such cookie yet", false),
-      }),
-    ...((status === 303 || status === 200) &&
-      operation.path.endsWith("/end-session") && {
-        "Set-Cookie": field("Ties the question to the browser; deleted after a Yes", false),
-      }),
-  };
-}
 
 const headers = (fields: z.ZodObject, components: Components): object =>
   Object.fromEntries(

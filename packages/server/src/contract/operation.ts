@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Prefix } from "../lib/secrets.ts";
+import { rowOf } from "./columns.ts";
 import { isPermitted, type Permission } from "./permissions.ts";
 import { type ProblemCode, problemEntry } from "./problems.ts";
 import type { Role } from "./roles.ts";
@@ -76,6 +77,10 @@ export type Operation = Access & {
     /** The page of a browser leg that can end here with 200. */
     page?: string;
     mediaType?: string;
+    /** An array in `data` that is no list: there is no CSV of it. */
+    onlyJson?: true;
+    /** The answer is saved as a file with this word, the id and the day as its name. It counts as an export. */
+    attachment?: string;
     /** The version of the resource in the answer, sent as `ETag`. */
     version?: (answer: never) => string;
     /** Replaces the usual `no-store`. */
@@ -136,6 +141,8 @@ export function problemsOf(operation: Operation): ProblemCode[] {
       if (isPermitted("customer", operation.access)) codes.push("customer_token_invalid");
     }
   }
+  if (operation.success.attachment || rowOf(operation)) codes.push("exports_exceeded");
+  if (rowOf(operation) && isForPublicTokens(operation)) codes.push("not_acceptable");
   if (operation.idempotent) codes.push("idempotency_key_invalid", "idempotency_key_reused");
   if (operation.ids) codes.push(...Object.values(operation.ids));
   if (operation.credential) codes.push(operation.credential.problem);
@@ -156,3 +163,7 @@ export function problemsOf(operation: Operation): ProblemCode[] {
     (a, b) => problemEntry(a).status - problemEntry(b).status || a.localeCompare(b),
   );
 }
+
+/** Whether an implicit token may call it, alone or with a customer token. */
+const isForPublicTokens = ({ access }: Operation): boolean =>
+  typeof access !== "string" && (isPermitted("implicit", access) || isPermitted("customer", access));

@@ -1,5 +1,6 @@
 import * as token from "./access-tokens.ts";
 import * as key from "./application-keys.ts";
+import * as customerExport from "./customer-export.ts";
 import * as customerToken from "./customer-tokens.ts";
 import * as customer from "./customers.ts";
 import * as delivery from "./deliveries.ts";
@@ -33,6 +34,7 @@ export const operations: readonly Operation[] = [
   customer.deleteCustomer,
   customer.listCustomerIdentities,
   customer.eraseCustomer,
+  customerExport.exportCustomer,
   signOn.authorize,
   signOn.authorizeByForm,
   signOn.callback,

@@ -9,6 +9,7 @@ export type Status =
   | 403
   | 404
   | 405
+  | 406
   | 408
   | 409
   | 410
@@ -55,6 +56,18 @@ export const problems = {
       "Too many rows would have to be read one by one to fill this page. Begin a pattern with text (`ada*`, not `*ada*`), add a condition that leaves fewer rows, or leave `sort` out.",
     remedy:
       "No index fits this filter and this order. Add a condition on an e-mail or a reference, or a shorter time; or sort by the filtered field. At most 20,000 rows are read, and fewer with patterns of more than 64 characters.",
+  },
+  not_acceptable: {
+    status: 406,
+    means: "With this access token a list is JSON, and `Accept` refuses JSON.",
+    remedy:
+      "CSV is for the back office: ask with a `client_credentials` token or as a member. With a public token leave `Accept` out, or add `application/json`.",
+  },
+  exports_exceeded: {
+    status: 429,
+    means: "The store has made as many exports as it may, at once or in the last hour.",
+    remedy:
+      "An export is a list as CSV, or the file of a customer's data. `meta.bucket` names the limit: `at_once` (2 on each instance) or `hour` (60 over all instances). Wait for `Retry-After` seconds, or read the list as JSON, page by page.",
   },
   statistics_range_unfit: {
     status: 422,
@@ -712,6 +725,7 @@ export const titles: Record<Status, string> = {
   403: "Forbidden",
   404: "Not Found",
   405: "Method Not Allowed",
+  406: "Not Acceptable",
   408: "Request Timeout",
   409: "Conflict",
   410: "Gone",

@@ -70,7 +70,7 @@ const signOnMembers = {
   meta: z.strictObject({ timestamps: z.strictObject({ started_at: timestamp, updated_at: timestamp }) }),
 };
 
-const signOn = z.strictObject(signOnMembers).meta({ id: "SignOn" });
+export const signOn = z.strictObject(signOnMembers).meta({ id: "SignOn" });
 
 const signOns = resource({
   tag: "Sign-on records",
@@ -180,6 +180,7 @@ export const getSignOnStatistics = operation({
     status: 200,
     description:
       "One entry for each step and identity provider with sign-ons, oldest first; with `group=key` for each step and application key",
+    onlyJson: true,
     schema: z.union([
       z.strictObject({ data: z.array(byProfile), meta: statisticsMeta }),
       z.strictObject({ data: z.array(byKey), meta: statisticsMeta }),

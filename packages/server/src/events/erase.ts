@@ -27,6 +27,15 @@ export async function isInLog(db: Database, { storeId, personId }: PersonOfStore
   return [await isIn("event_outbox"), await isIn("events")].some(Boolean);
 }
 
+/** Whether an erasure of this person has begun and is not finished. */
+export const isBeingErased = async (db: Database, { storeId, personId }: PersonOfStore): Promise<boolean> =>
+  (await db
+    .selectFrom("event_erasures")
+    .select("person_id")
+    .where("store_id", "=", storeId)
+    .where("person_id", "=", personId)
+    .executeTakeFirst()) !== undefined;
+
 /**
  * Stored before the first event is erased, so that an interrupted erasure continues. A second request may know less
  * than the first, because the customer is gone; the function merges both and returns the result.

@@ -16,6 +16,7 @@ export const EVENT_TYPES = [
   "customer.identity_linked",
   "customer.identity_unlinked",
   "customer.erased",
+  "customer.exported",
   "customer_token.created",
   "customer_token.revoked",
   "sign_on.failed",

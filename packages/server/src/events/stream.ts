@@ -5,6 +5,7 @@ import { limits } from "../contract/limits.ts";
 import type { Input } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
+import { withEnd } from "../lib/pieces.ts";
 import { isUnavailable } from "../storage/failures.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { EventRow } from "./event.ts";
@@ -60,8 +61,10 @@ export class Streams {
       // The stream may be waiting for its next check.
       this.#wake();
     };
-    const pieces = this.#pieces(storeId, roleNow, start, () => isOver);
-    return streamOf(pieces, end);
+    return withEnd(
+      this.#pieces(storeId, roleNow, start, () => isOver),
+      end,
+    );
   }
 
   onNumbered(lastByStore: ReadonlyMap<string, number>): void {
@@ -165,28 +168,6 @@ export class Streams {
       throw error;
     });
   }
-}
-
-/** Calls `end` when the pieces end, fail, or the client has gone. Unlike a generator, `return` waits for no piece. */
-function streamOf(pieces: AsyncGenerator<string, void>, end: () => void): AsyncIterableIterator<string> {
-  const stream: AsyncIterableIterator<string> = {
-    [Symbol.asyncIterator]: () => stream,
-    next: async () => {
-      try {
-        const piece = await pieces.next();
-        if (piece.done) end();
-        return piece;
-      } catch (error) {
-        end();
-        throw error;
-      }
-    },
-    return: async () => {
-      end();
-      return { done: true, value: undefined };
-    },
-  };
-  return stream;
 }
 
 const message = (role: string | null, row: EventRow): string =>

@@ -1,5 +1,6 @@
 import type { BrowserAnswer, Shop } from "../contract/browser.ts";
 import type { Caller } from "../contract/caller.ts";
+import type { Exports } from "../contract/exports.ts";
 import type { Gate } from "../contract/gate.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { Problem } from "../contract/problem.ts";
@@ -34,6 +35,7 @@ export type ServeDeps = {
   proxies: TrustedProxies;
   clock: Clock;
   gate: Gate;
+  exports: Exports;
   onAnswered(answered: Answered): void;
   inFlight: InFlight;
   traces: Traces | undefined;

@@ -3,6 +3,8 @@ import { limits } from "../contract/limits.ts";
 import type { Operation } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
 import { NO_PARAMETERS } from "../lib/percent-encoded.ts";
+import { withoutPage } from "./downloads/csv.ts";
+import { chooseCsv, type FileRequest, sendFile } from "./downloads/send-file.ts";
 import { readIfMatch, toEntityTag } from "./entity-tag.ts";
 import {
   type Exchange,
@@ -160,7 +162,9 @@ async function serve(
   if (target.length > limits.urlBytes) return refuseUnread(deps, state, new Problem("url_too_long"));
   const access = await passGate(deps, operation, received, target.query, state);
   const storeId = state.caller?.storeId;
-  const checked = await readRequest(operation, received, parameters, target.query, storeId);
+  const csvRow = chooseCsv(operation, received, state);
+  const query = csvRow ? withoutPage(target.query) : target.query;
+  const checked = await readRequest(operation, received, parameters, query, storeId);
   const userAgent = headerOf(received, "user-agent");
   if (operation.access === "browser") {
     const cookie = headerOf(received, "cookie");
@@ -175,7 +179,9 @@ async function serve(
     const answer = (await route.handle({ ...checked, browser, requestId })) as BrowserAnswer;
     return respondToBrowser(answer, received, state);
   }
-  const result = await route.handle({ ...checked, ...access, isGone: received.isGone, requestId, userAgent });
+  const request = { ...checked, ...access, isGone: received.isGone, requestId, userAgent };
+  if (csvRow || operation.success.attachment) return sendFile(deps, route, request as FileRequest, csvRow);
+  const result = await route.handle(request);
   const { fields, mediaType, cacheControl, version } = operation.success;
   const status = statusOf(operation.success, received);
   if (fields) return respond(status, undefined, result as Record<string, string>);
@@ -215,13 +221,16 @@ function pageOf(answer: Exclude<BrowserAnswer, { location: string }>, reader: Pa
   return signedOutPage(answer.page, reader);
 }
 
+/** The facts that a handler gets besides its input. With an access token the caller is among them. */
+type GateFacts = Record<string, unknown> & Partial<Pick<FileRequest, "caller" | "roleNow">>;
+
 async function passGate(
   deps: ServeDeps,
   operation: Operation,
   received: Received,
   query: string,
   state: Exchange,
-): Promise<object> {
+): Promise<GateFacts> {
   const { source, requestId } = state;
   if (operation.access === "public" || operation.access === "browser") {
     if (!operation.unlimited) await deps.gate.limitSource(source);

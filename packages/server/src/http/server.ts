@@ -56,11 +56,17 @@ async function answer(
   noteAnswer(socket, outgoing);
   const peer = socket.remoteAddress ?? "";
   const isGone = () => !socket.writable;
+  let made: HttpAnswer | undefined;
   try {
-    const made = await serve({ method, target, headers, peer, isGone, readBytes: () => readBytes(incoming) });
+    made = await serve({ method, target, headers, peer, isGone, readBytes: () => readBytes(incoming) });
     await send(outgoing, made);
   } catch (error) {
     // A failure in the frame, or while writing an answer, ends this request only.
+    if (made && outgoing.headersSent) {
+      // Without the end of the body the client does not take the part for the whole.
+      onRefused(toProblem(error), String(made.headers["X-Request-Id"]), peer);
+      return void socket.destroy();
+    }
     try {
       await send(outgoing, answerUnserved(error, onRefused, peer));
     } catch {

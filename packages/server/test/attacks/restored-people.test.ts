@@ -361,7 +361,10 @@ test("docs/storage.md lists what a restore does with each table", async () => {
   const tables = (await latchkey.storage.db.introspection.getTables()).map(({ name }) => name);
   await latchkey.close();
   const text = readFileSync(new URL("../../../../docs/storage.md", import.meta.url), "utf8");
-  const section = text.slice(text.indexOf("## After a restore"), text.indexOf("## SQLite"));
+  const section = text.slice(
+    text.indexOf("## After a restore"),
+    text.indexOf("## In the export of a customer"),
+  );
   const listed = [...section.matchAll(/^\| ((?:`\w+`(?:, )?)+) \|/gm)].flatMap(([, names = ""]) =>
     [...names.matchAll(/`(\w+)`/g)].map(([, name]) => name),
   );

@@ -87,7 +87,7 @@ describe.each(withBearer)("%s", (_, operation) => {
 
   test("401 for a bad token, with the same body for every fault of the token (T03)", async () => {
     const bodies = new Set<string>();
-    for (const bad of [token.slice(0, -1), `${token}A`, "lkat_", "x", token.toUpperCase()]) {
+    for (const bad of [token.slice(0, -1), `${token}A`, "lkat_", "~", token.toUpperCase()]) {
       const answer = await call(latchkey.app, operation, { ...goodRequest(operation), token: bad });
       expect([answer.status, answer.code]).toEqual([401, "token_invalid"]);
       expect(answer.headers.get("www-authenticate")).toContain('error="invalid_token"');

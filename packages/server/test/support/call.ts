@@ -1,7 +1,9 @@
 import { expect } from "vitest";
 import type { App } from "../../src/app.ts";
+import { columnsOf, rowOf } from "../../src/contract/columns.ts";
 import { type Operation, problemsOf } from "../../src/contract/operation.ts";
 import { oauthProblemBody, problemBody } from "../../src/contract/shapes.ts";
+import { csvRows } from "./csv.ts";
 import { expectDeclaredFields } from "./declared-fields.ts";
 import { observe } from "./observed.ts";
 import { expectSilence } from "./silence.ts";
@@ -39,7 +41,8 @@ export async function call(app: App, operation: Operation, request: Call = {}): 
   });
   const text = await textOf(response);
   expectSilence(app, sent, bodyOf(request), response, text);
-  const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
+  const contentType = response.headers.get("content-type") ?? "";
+  const isJson = contentType.startsWith("application/json");
   const body = isJson ? JSON.parse(text) : text === "" ? undefined : text;
   const { success } = operation;
   const what = `${operation.id} answered ${response.status}: ${text.slice(0, 300)}`;
@@ -52,6 +55,13 @@ export async function call(app: App, operation: Operation, request: Call = {}): 
   expect(response.headers.get("content-security-policy"), what).toMatch(POLICY);
   expectDeclaredFields(operation, response, what);
   if (operation.access === "browser") return browserAnswer(operation, response, text);
+  if (isSuccess && contentType.startsWith("text/csv")) {
+    const row = rowOf(operation);
+    expect(row, `${what}; this is no list`).toBeDefined();
+    if (row) expect(csvRows(text)[0], what).toEqual(columnsOf(row).map(({ name }) => name));
+    observe(operation.id, `${response.status} text/csv`);
+    return { status: response.status, headers: response.headers, body: text, code: undefined, codes: [] };
+  }
   if (isSuccess) {
     const checked = success.schema?.safeParse(body);
     expect(checked?.error?.issues ?? [], what).toEqual([]);
