@@ -16,6 +16,7 @@ export const EVENT_GROUPS: readonly Group[] = [
       "customer.deleted": "A customer was deleted.",
       "customer.identity_linked": "An account at a provider now signs this customer in.",
       "customer.identity_unlinked": "An account at a provider no longer signs this customer in.",
+      "customer.exported": "An administrator downloaded the data of a customer. The event has none of it.",
       "customer.erased": "A customer’s data was removed from the log. Remove it in your program, too.",
     },
   },
@@ -46,6 +47,14 @@ export const EVENT_GROUPS: readonly Group[] = [
       "oidc_profile.drift_detected":
         "A provider’s document names another issuer or host. The change waits for approval.",
       "oidc_profile.drift_approved": "An administrator approved such a change.",
+    },
+  },
+  {
+    resource: "setup_link",
+    label: "Set-up links",
+    types: {
+      "setup_link.created": "A link to the set-up page of a provider was made.",
+      "setup_link.deleted": "A link to the set-up page was ended.",
     },
   },
   {

@@ -80,6 +80,7 @@ export const findMemberSignIn = operation({
   success: {
     status: 200,
     description: "The store with its realm for members",
+    onlyJson: true,
     schema: z.strictObject({
       data: z
         .array(

@@ -199,7 +199,7 @@ describe.each(engines)("forgetting on $name", (engine) => {
     await latchkey.app.tidy();
     clock.advance(2 * MINUTE);
     await watching.app.tidy();
-    expect(statements).toHaveLength(14);
+    expect(statements).toHaveLength(15);
     for (const statement of statements) {
       const plan = await planOf(storage, statement);
       expect(plan, statement.sql).toMatch(/SEARCH \w+ USING (COVERING )?INDEX|Index (Only )?Scan using/);

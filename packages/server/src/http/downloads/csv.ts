@@ -7,14 +7,14 @@ import { csvLine } from "../../lib/csv.ts";
 
 /** The part of a list's answer that leads to the next page. */
 type ListPage = { data: unknown[]; links?: { next?: string | null } };
-type Query = Record<string, unknown>;
+type ListQuery = Record<string, unknown>;
 
 type List = {
   operation: Operation;
   row: z.ZodObject;
   query: unknown;
   /** The operation itself. It may answer JSON that was written before. */
-  read(query: Query, caller: Caller): unknown;
+  read(query: ListQuery, caller: Caller): unknown;
 };
 
 /** The members of a query that a request for CSV leaves out: the file has all pages. */
@@ -49,13 +49,13 @@ async function* writePages(
   }
 }
 
-async function readPage({ query, read }: List, position: Query, caller: Caller): Promise<ListPage> {
-  const answer = await read({ ...(query as Query), "page[limit]": limits.pageSize, ...position }, caller);
+async function readPage({ query, read }: List, position: ListQuery, caller: Caller): Promise<ListPage> {
+  const answer = await read({ ...(query as ListQuery), "page[limit]": limits.pageSize, ...position }, caller);
   return (typeof answer === "string" ? JSON.parse(answer) : answer) as ListPage;
 }
 
 /** The position of the next page: the log of events has numbers, every other list a cursor. */
-function positionOf({ id, query }: Operation, { links }: ListPage): Query {
+function positionOf({ id, query }: Operation, { links }: ListPage): ListQuery {
   const { searchParams } = new URL(links?.next ?? "");
   for (const name of ["page[after]", "after"]) {
     const value = searchParams.get(name);
