@@ -83,6 +83,11 @@ describe.each(bothEngines)("set-up links on $name", (engine) => {
     expect([(await create(data)).status, await list()]).toEqual([400, []]);
   });
 
+  test("409 for a body with the id of another profile", async () => {
+    expect(await create({ ...LINK, id: store.key.id })).toMatchObject({ status: 409, code: "id_mismatch" });
+    expect(await list()).toEqual([]);
+  });
+
   test("409 for a sixth live link; an ended and an expired one make room", async () => {
     const made = [];
     for (const days of [1, 7, 7, 7, 7]) made.push(await makeLink(store, ids, days));

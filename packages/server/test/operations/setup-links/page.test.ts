@@ -230,3 +230,17 @@ test("a check from the page keeps the language that the address asks for", async
   const { headers } = await check(token, { query: "ui_locales=de" });
   expect(headers.get("location")).toBe(`${PUBLIC_URL}/setup/${token}?ui_locales=de#checks`);
 });
+
+describe("the form of a check", () => {
+  test("400 when it breaks off, 413 when it is too large", async () => {
+    const { token } = await link();
+    const headers = { "content-type": "application/x-www-form-urlencoded" };
+    const brokenOff = new ReadableStream({
+      start: (controller) => controller.error(Object.assign(new Error("aborted"), { code: "ECONNRESET" })),
+    });
+    const broken = await call(f.latchkey.app, checkSetup, { ids: { token }, raw: brokenOff, headers });
+    expect([broken.status, broken.code]).toEqual([400, "body_broke_off"]);
+    const large = await check(token, { form: { junk: "x".repeat(17_000) } });
+    expect([large.status, large.code]).toEqual([413, "body_too_large"]);
+  });
+});
