@@ -17,7 +17,6 @@ let place: Place;
 let running: Running;
 let store: string;
 let token: string;
-let wayIn: string;
 
 beforeAll(async () => {
   place = await newPlace();
@@ -26,7 +25,6 @@ beforeAll(async () => {
   const banner = running.logLines().join("\n");
   const shown = (name: string) => banner.match(new RegExp(`${name}\\s+(\\S+)`))?.[1] ?? "";
   store = shown("store");
-  wayIn = shown("console");
   const application_key = { id: "", client_id: shown("client id"), client_secret: shown("client secret") };
   token = await getToken(place.url, { store: { id: store }, application_key });
 });
@@ -154,7 +152,10 @@ describe("--json gives the resources of the API", () => {
 test("member add prints the address at which members sign in", async () => {
   const args = ["--store", store, "--email", "nina@shop.example", "--role", "viewer"];
   const { code, stdout } = await type("member", "add", ...args);
-  expect([code, stdout.trimEnd().split("\n").at(-1)?.trim()]).toEqual([0, wayIn]);
+  expect([code, stdout.trimEnd().split("\n").at(-1)?.trim()]).toEqual([
+    0,
+    `${place.url}/console/sign-in?store=${store}`,
+  ]);
 });
 
 describe.each([

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { createStorefront } from "@latchkey/sdk";
-import { beginMemberSignOn, completeMemberSignOn, createAdmin } from "@latchkey/sdk/admin";
+import { beginMemberSignOn, completeMemberSignOn, createAdmin, findMemberSignIn } from "@latchkey/sdk/admin";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { latchkey } from "../../packages/server/test/support/command.ts";
 import { postgresEngine } from "../../packages/server/test/support/engines.ts";
@@ -156,7 +156,6 @@ describe("latchkey dev", () => {
       running = await serve({ ...place, url, env: { ...place.env, PORT: port } }, ["dev"]);
       await until(() => running?.logLines().some((line) => line.includes("Ctrl-C")));
       const banner = running.logLines().join("\n");
-      const [, storeId = "", realmId = ""] = /\?store=([\w-]+)&realm=([\w-]+)/.exec(banner) ?? [];
       const [, shop = ""] = /shop +(http\S+)/.exec(banner) ?? [];
       const [, clientId = ""] = /client id +(lkid_\w+)/.exec(banner) ?? [];
       const kept = new Map<string, string>();
@@ -169,6 +168,7 @@ describe("latchkey dev", () => {
       const [provider] = await storefront.listProviders();
       const leaving = await storefront.beginSignOn(provider, { redirectUri: `${shop}/signed-in` });
       const { customerId } = await storefront.completeSignOn(await walkAs("ada", leaving.url, shop));
+      const { storeId = "", realmId = "" } = (await findMemberSignIn({ baseUrl: url }, {})) ?? {};
       const console = { storeId, realmId, redirectUri: `${url}/console/signed-in` };
       const member = await beginMemberSignOn({ baseUrl: url, storage }, console);
       const returned = await walkAs("mona", member.url, console.redirectUri);

@@ -206,7 +206,7 @@ describe.skipIf(!hasChromium)("a page", () => {
       const list = listening.getByRole("list", { name: "Messages, the latest first" });
       const latest = list.getByRole("listitem").filter({ hasText: "customer_token.created" }).first();
       // The message is found by its number, because newer ones come in above it. A repeated message is above itself.
-      const [number] = /Number \d+ of the log/.exec(await latest.innerText()) ?? [];
+      const [number] = /Event \d+ of the log/.exec(await latest.innerText()) ?? [];
       const delivered = list
         .getByRole("listitem")
         .filter({ hasText: number ?? "a number" })

@@ -265,10 +265,10 @@ describe("the command line", () => {
     [["key", "-h"], "key rotate --store"],
     [["dev", "--help"], "--reset"],
     [["doctor", "--help"], "nine requirements"],
-    [["rotate-keys", "--help"], "open what the new key has sealed"],
+    [["rotate-keys", "--help"], "open secrets that the new key has sealed"],
     [["migrate", "--help"], "up to date"],
     [["backup", "--help"], "while the service runs"],
-    [["restore", "--help"], "kept under another name"],
+    [["restore", "--help"], "Keeps the replaced database under another name"],
     [["after-restore", "--help"], "--rotate-secrets"],
     [["prove-limits", "--help"], "--seconds"],
     [["openapi"], '"openapi": "3.1.0"'],
@@ -282,7 +282,7 @@ describe("the command line", () => {
 
   test.concurrent.each([
     [["nonsense"], 2, "there is no command"],
-    [["store", "paint"], 2, "store cannot"],
+    [["store", "paint"], 2, 'store has no command "paint"'],
     [["store", "create"], 2, "--name is required"],
     [["store", "create", "--name", " "], 2, "--name must have"],
     [["store", "create", "--name", "x", "--rate-limit", "0"], 2, "--rate-limit must be"],

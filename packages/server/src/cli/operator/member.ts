@@ -42,9 +42,9 @@ ${hasProfile ? signInStep(publicUrl, realm) : profileStep(publicUrl, realm)}`,
 }
 
 /** The same address as on the screen Members. The console's own address does not name the store. */
-function findSignInAddress(publicUrl: string, { store_id: storeId, id }: Realm): string | undefined {
+function findSignInAddress(publicUrl: string, { store_id: storeId }: Realm): string | undefined {
   const consoleUrl = consoleUrlOf(publicUrl);
-  return consoleUrl && `${consoleUrl}sign-in?store=${storeId}&realm=${id}`;
+  return consoleUrl && `${consoleUrl}sign-in?store=${storeId}`;
 }
 
 function signInStep(publicUrl: string, realm: Realm): string {
