@@ -25,10 +25,17 @@ export const SCREENS = {
 } as const;
 
 /** The form of ids that the SDK accepts. */
-const ID = "[\\w-]+";
+const ID = /^[\w-]+$/;
 
-const patterns = Object.values(SCREENS).map(
-  (path) => new RegExp(`^${path.replaceAll(/:\w+/g, ID).replace(/\/$/, "")}/?$`),
-);
+const partsOf = (path: string): string[] => path.replace(/\/$/, "").split("/");
 
-export const isScreen = (path: string): boolean => patterns.some((pattern) => pattern.test(path));
+const screens = Object.values(SCREENS).map(partsOf);
+
+export function isScreen(path: string): boolean {
+  const parts = partsOf(path);
+  return screens.some(
+    (screen) =>
+      screen.length === parts.length &&
+      screen.every((name, at) => (name.startsWith(":") ? ID.test(parts[at] ?? "") : name === parts[at])),
+  );
+}

@@ -23,9 +23,10 @@ export function knowBrowser(
 /** Deletes the cookies that tie sign-ons to this browser. Sign-ons that began in it can then no longer be finished. */
 export function forgetBrowser({ publicUrl }: Deps, cookieHeader: string | undefined): string[] {
   const shared = browserCookieName(publicUrl);
-  const isOwn = new RegExp(`^${shared}(\\.[\\w-])?$`);
+  const isOwn = (name: string) =>
+    name === shared || (name.startsWith(`${shared}.`) && /^[\w-]$/.test(name.slice(shared.length + 1)));
   const sent = (cookieHeader ?? "").split(";").map((pair) => pair.split("=")[0]?.trim() ?? "");
-  const own = new Set(sent.filter((name) => isOwn.test(name)));
+  const own = new Set(sent.filter(isOwn));
   return [...own].map((name) => browserCookie(publicUrl, name, "", "; Max-Age=0"));
 }
 
