@@ -170,8 +170,7 @@ const takeFirst = statement((db, of: { limit: number }) =>
 
 /** The last number of each store. A deleted store, or one that is being deleted, has no log. */
 async function readHeads(trx: Trx, storeIds: readonly string[]): Promise<Map<string, HeadRow>> {
-  const read = storeIds.length <= FEW ? readFewHeads : readManyHeads;
-  const found = await read(trx, storeIds);
+  const found = await readSomeHeads(trx, storeIds);
   return new Map(
     found.map(({ id, ...head }) => [id, head.store_id === null ? emptyHead(id) : (head as HeadRow)]),
   );
@@ -189,9 +188,9 @@ const headsOf = (db: Database, storeIds: readonly string[]) =>
     .selectAll("head")
     .select("store.id as id");
 
+/** Few at once: for a hundred ids SQLite reads the whole table of stores. */
 const FEW = 8;
-const readFewHeads = forIds(FEW, headsOf);
-const readManyHeads = forIds(100, headsOf);
+const readSomeHeads = forIds(FEW, headsOf);
 
 const emptyHead = (storeId: string): HeadRow => ({
   ...EMPTY,

@@ -95,7 +95,6 @@ async function countUnder(
       .where("store_id", "=", storeId)
       .where("profile_id", "=", id)
       .where("issuer", "=", issuer)
-      .where("subject", "is not", null)
       .limit(atMost(COUNTED));
   return (await countOf(trx, bound("customer_identities"))) || countOf(trx, bound("members"));
 }
