@@ -96,7 +96,9 @@ async function countUnder(
       .where("profile_id", "=", id)
       .where("issuer", "=", issuer)
       .limit(atMost(COUNTED));
-  return (await countOf(trx, bound("customer_identities"))) || countOf(trx, bound("members"));
+  // The index of members has only those with a subject.
+  const members = bound("members").where("subject", "is not", null);
+  return (await countOf(trx, bound("customer_identities"))) || countOf(trx, members);
 }
 
 /** How many rows a query with a limit finds. */
