@@ -1,7 +1,7 @@
 import type { IntegrationDelivery } from "@latchkey/sdk/admin";
 import { expanded } from "./event-types.ts";
 
-/** What the list of deliveries shows. The address has it, so that a link shows another person the same. */
+/** The filter of the list of deliveries. It is in the address, so a link shows another person the same list. */
 export type DeliveryFilter = { status: string; type: string };
 
 export const STATUSES = [

@@ -1,7 +1,7 @@
 import { Field } from "../parts/forms/field.tsx";
 import { ChooseEvents } from "./choose-events.tsx";
 
-/** What a person types and chooses for an integration. */
+/** The fields that a person fills in for an integration. */
 export type IntegrationDraft = { name: string; url: string; observes: string[] };
 
 type Props = { draft: IntegrationDraft; onChange: (draft: IntegrationDraft) => void };

@@ -2,7 +2,7 @@ import type { Role } from "../session/session.ts";
 
 export type Purpose = (typeof PURPOSES)[number]["value"];
 
-/** What a new key is for. Each purpose has the lowest role that is enough for it. */
+/** The purposes of a new key. Each has the lowest role that is enough for it. */
 export const PURPOSES = [
   {
     value: "storefront",

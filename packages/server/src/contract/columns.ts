@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What the contract says of a list as a table: its rows, and the columns of its CSV. */
+/** A list as a table, read from the contract: its rows, and the columns of its CSV. */
 
 type Answering = { method: string; success: { schema?: z.ZodType; onlyJson?: true } };
 

@@ -10,7 +10,7 @@ import { useAct } from "./use-act.ts";
 type Props = {
   /** A question: "Disable Company account?" */
   title: string;
-  /** What happens if the person agrees, in a sentence or two. */
+  /** The effect of agreeing, in a sentence or two. */
   says: ReactNode;
   /** How many people, programs or messages the act concerns. Read when the dialog opens. */
   figures?: readonly Figure[];

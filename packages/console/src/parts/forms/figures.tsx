@@ -3,7 +3,7 @@ import { useId } from "react";
 
 /** How many people, programs or messages an act concerns. */
 export type Figure = {
-  /** What is counted, for the line that says that it could not be read: "sign-ons through it". */
+  /** The name of the figure, shown if it could not be read: "sign-ons through it". */
   about: string;
   /** Reads the figure, and gives it as a sentence. */
   read: () => Promise<string>;
