@@ -79,6 +79,7 @@ test.each([
   ["failed", "id_token.aud", "provider"],
   ["failed", "token.unavailable", "provider"],
   ["failed", "idp_unavailable", "provider"],
+  ["failed", "challenge_missing", "storefront"],
   ["failed", "challenge_invalid", "storefront"],
   ["failed", "profile_unknown", "storefront"],
   ["failed", "request_not_supported", "storefront"],
