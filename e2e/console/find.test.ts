@@ -75,18 +75,22 @@ describe.skipIf(!hasChromium)("the console", () => {
       await go(page, "/find", "Find");
       await find(` ${failed.reference.toLowerCase().replace("-", " ")}`);
       await page.getByRole("link", { name: new RegExp(failed.reference) }).click();
-      await page.getByText("Who must act").waitFor();
+      await page.getByText("Who can fix it").waitFor();
+      await button(page, "Copy what to tell the caller").click();
+      await copied(page, /^We can’t use your e-mail address as the sign-in service has it/);
       const failing = page.getByRole("row", { name: /E-mail address/ });
       expect(await failing.innerText()).toMatch(/one plain address[\s\S]*Failed/);
+      await page.getByText("Leg 1 is between the storefront and Latchkey.").waitFor();
       expect(await page.getByRole("listitem").filter({ hasText: "Leg 2" }).count()).toBe(4);
-      const caller = page.getByRole("region", { name: "Where it came from" });
+      const caller = page.getByRole("region", { name: "Browser and network" });
       expect(await caller.innerText()).toMatch(
         /Chrome \d+ on Linux[\s\S]*127\.0\.0\.0\/24[\s\S]*\/signed-in/,
       );
       await button(page, /^Copy for the provider/).click();
-      await button(page, /^Copied/).waitFor();
+      await button(page, /^Copied: text for the provider/).waitFor();
       const letter = await copied(page, new RegExp(`Reference: ${failed.reference}`));
-      expect(letter).toContain("What to do:");
+      expect(letter).toContain("How to fix it:");
+      expect(letter).toContain("What callers are told until then: We can’t use your e-mail address");
       expect(letter).not.toMatch(/cleo/i);
     });
 

@@ -145,7 +145,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await tested.getByText("Failed", { exact: true }).first().waitFor();
       expect(await tested.getByRole("row", { name: /E-mail address/ }).innerText()).toMatch(/Failed/);
       await tested.getByRole("link", { name: /^[0-9A-Z]{4}-[0-9A-Z]{4}$/ }).click();
-      await page.getByText("a test sign-on: nobody was signed in").waitFor();
+      await page.getByText("a test sign-on: no one was signed in").waitFor();
       expect((await c.admin.customers.list()).total).toBe(customers);
     });
 
