@@ -10,6 +10,9 @@ const SERVICE = "The sign-in service sent something we couldn’t verify. Trying
 const CONNECTION =
   "Our connection to the sign-in service isn’t set up correctly. Trying again won’t help until it’s fixed.";
 const DOWN = "That sign-in service isn’t responding. Try again in a minute.";
+/** The provider may have changed its key: Latchkey reads the keys again at the next try, ten seconds later. */
+const NEW_KEY =
+  "We couldn’t verify the sign-in service’s answer yet. Try again in a minute; if it fails again, it has to be fixed.";
 const UNVERIFIED = "We couldn’t verify your sign-in. Trying again won’t help until we’ve found out why.";
 const AS_BEFORE =
   "We couldn’t sign you in with this account. Trying it again won’t help: sign in the way you did before.";
@@ -76,9 +79,9 @@ const WORDS: Record<string, string> = {
   "id_token.malformed": SERVICE,
   "id_token.json": SERVICE,
   "id_token.alg": SERVICE,
-  "id_token.key": SERVICE,
+  "id_token.key": NEW_KEY,
   "id_token.keys_unread": DOWN,
-  "id_token.signature": UNVERIFIED,
+  "id_token.signature": NEW_KEY,
   "id_token.iss": SERVICE,
   "id_token.aud": SERVICE,
   "id_token.azp": SERVICE,

@@ -67,8 +67,8 @@ export function explain(failure: unknown): Explained {
 }
 
 const TITLES: Partial<Record<Explained["code"], string>> = {
-  temporarily_unavailable: "This sign-in does not answer",
-  idp_unavailable: "This sign-in does not answer",
+  temporarily_unavailable: "That sign-in service isn’t responding",
+  idp_unavailable: "That sign-in service isn’t responding",
   network_failed: "The line went dead",
 };
 
