@@ -63,6 +63,10 @@ export type Sentence = (typeof messages)[keyof typeof messages];
 export const tellShopper = <Detail extends string | undefined>(code: ErrorCode, detail: Detail) =>
   (messages as Partial<Record<ErrorCode, Sentence>>)[code] ?? detail;
 
+/** The redirect names Latchkey's own failures `server_error`, too. Unlike a provider's, they may be over at once. */
+export const codeToTell = (code: ErrorCode, reason?: string): ErrorCode =>
+  reason === "internal_error" ? reason : code;
+
 /** A direct provider may send any `error`; an unknown value counts as its failure, `server_error`. */
 export const readSignOnError = (error: string): SignOnErrorCode =>
   Object.hasOwn(signOnMessages, error) ? (error as SignOnErrorCode) : "server_error";

@@ -83,6 +83,11 @@ describe("shopperMessage", () => {
     expect(shopperMessage(failed("credentials_wrong"), wanted)).toBe(message);
   });
 
+  test("says that trying again helps after a failure of Latchkey itself, which a redirect calls server_error", () => {
+    const error = new ApiError("server_error", "", { reason: "internal_error" });
+    expect(shopperMessage(error, "en")).toBe("Something went wrong on our side. Please try again.");
+  });
+
   test("keeps the service's text of an error that only a developer can correct", () => {
     expect(shopperMessage(failed("redirect_uri_unregistered"), "de")).toBe("For developers.");
   });

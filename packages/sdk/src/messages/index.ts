@@ -1,5 +1,5 @@
 import type { ApiError } from "../api-error.ts";
-import { type Sentence, tellShopper } from "../shopper-messages.ts";
+import { codeToTell, type Sentence, tellShopper } from "../shopper-messages.ts";
 import { de } from "./de.ts";
 import { es } from "./es.ts";
 import { fr } from "./fr.ts";
@@ -19,10 +19,10 @@ export const languages: readonly string[] = ["en", ...Object.keys(translations)]
  * service's English text.
  */
 export function shopperMessage(
-  { code, message }: Pick<ApiError, "code" | "message">,
+  { code, reason, message }: Pick<ApiError, "code" | "message"> & Partial<Pick<ApiError, "reason">>,
   wanted: string | readonly string[],
 ): string {
-  const english = tellShopper(code, undefined);
+  const english = tellShopper(codeToTell(code, reason), undefined);
   if (english === undefined) return message;
   const language = [wanted]
     .flat()

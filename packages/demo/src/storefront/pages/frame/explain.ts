@@ -16,6 +16,7 @@ export type Explained = {
 const FINAL = new Set<string>([
   "sign_on_refused",
   "email_taken",
+  "server_error",
   "invalid_request",
   "invalid_scope",
   "unsupported_response_type",

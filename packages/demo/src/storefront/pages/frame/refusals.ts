@@ -87,5 +87,13 @@ export const refusals: readonly [reason: RegExp, refusal: Refusal][] = [
       isWorthTrying: true,
     },
   ],
+  [
+    /^internal_error$/,
+    {
+      title: "Something went wrong on our side",
+      sentence: "You did nothing wrong. Try again in a minute.",
+      isWorthTrying: true,
+    },
+  ],
   [/^(id_token|userinfo|response|token)\.(?!auth_time)|^idp_error\./, UNTRUSTED],
 ];
