@@ -322,7 +322,12 @@ describe.skipIf(!hasChromium)("the console", () => {
       async (role, isSupport, isAdministrator) => {
         const page = await newPage(c);
         await signInWithKey(c, page, "/", await keyWithRole(c, role));
-        await expectOffers(page, await FOR_SUPPORT(), isSupport, "Only support and administrators can do this.");
+        await expectOffers(
+          page,
+          await FOR_SUPPORT(),
+          isSupport,
+          "Only support and administrators can do this.",
+        );
         await expectOffers(page, await FOR_ADMINISTRATORS(), isAdministrator, /only administrators can/i);
         await page.context().close();
       },

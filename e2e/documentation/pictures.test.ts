@@ -23,7 +23,9 @@ test("the picture › has a background of its own", () => {
 
 test("the picture › has the colours of the console", () => {
   const files = ["server/src/http/look/tokens.css", "console/src/styles/tokens.css"];
-  const tokens = files.map((path) => readFileSync(new URL(`../../packages/${path}`, import.meta.url), "utf8"));
+  const tokens = files.map((path) =>
+    readFileSync(new URL(`../../packages/${path}`, import.meta.url), "utf8"),
+  );
   for (const [colour] of picture.matchAll(/#[0-9a-f]{6}/g)) expect(tokens.join()).toContain(colour);
 });
 

@@ -60,8 +60,11 @@ const messages = {
 /** Every sentence; several codes may share one. */
 export type Sentence = (typeof messages)[keyof typeof messages];
 
-export const tellShopper = <Detail extends string | undefined>(code: ErrorCode, detail: Detail) =>
-  (messages as Partial<Record<ErrorCode, Sentence>>)[code] ?? detail;
+/** Undefined: only a developer can correct this error. */
+export const sentenceOf = (code: ErrorCode): Sentence | undefined =>
+  (messages as Partial<Record<ErrorCode, Sentence>>)[code];
+
+export const tellShopper = (code: ErrorCode, detail: string): string => sentenceOf(code) ?? detail;
 
 /** The redirect names Latchkey's own failures `server_error`, too. Unlike a provider's, they may be over at once. */
 export const codeToTell = (code: ErrorCode, reason?: string): ErrorCode =>

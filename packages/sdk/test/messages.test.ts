@@ -37,21 +37,24 @@ describe("the messages of @latchkey/sdk/messages", () => {
     expect([...languages].sort()).toEqual([...LANGUAGES].sort());
   });
 
-  test.each(Object.entries(others))("%s: every code has a message of its own language", (language, sentences) => {
-    for (const { codes } of rows)
-      for (const code of codes) {
-        const message = shopperMessage(failed(code), language);
-        expect(message, code).not.toBe("For developers.");
-        expect(message, code).not.toBe(tellShopper(code, ""));
+  test.each(Object.entries(others))(
+    "%s: every code has a message of its own language",
+    (language, sentences) => {
+      for (const { codes } of rows)
+        for (const code of codes) {
+          const message = shopperMessage(failed(code), language);
+          expect(message, code).not.toBe("For developers.");
+          expect(message, code).not.toBe(tellShopper(code, ""));
+        }
+      for (const [english, message] of Object.entries(sentences)) {
+        expect(message, english).toMatch(/^\S(.*\S)?[.。]$/);
+        // Typographic apostrophes, no markup, no double spaces.
+        expect(message, english).not.toMatch(/[<>&`']| {2}/);
+        expect(message.length, english).toBeLessThanOrEqual(150);
       }
-    for (const [english, message] of Object.entries(sentences)) {
-      expect(message, english).toMatch(/^\S(.*\S)?[.。]$/);
-      // Typographic apostrophes, no markup, no double spaces.
-      expect(message, english).not.toMatch(/[<>&`']| {2}/);
-      expect(message.length, english).toBeLessThanOrEqual(150);
-    }
-    expect(new Set(Object.values(sentences)).size).toBe(Object.keys(sentences).length);
-  });
+      expect(new Set(Object.values(sentences)).size).toBe(Object.keys(sentences).length);
+    },
+  );
 
   test("docs/troubleshooting.md quotes the English ones", () => {
     expect(rows.length).toBeGreaterThan(10);
@@ -59,14 +62,17 @@ describe("the messages of @latchkey/sdk/messages", () => {
       for (const code of codes) expect(shopperMessage(failed(code), "en"), code).toBe(sentence);
   });
 
-  test.each(Object.entries(USELESS))("%s: say that trying again does not help where docs/troubleshooting.md says so", (language, useless) => {
-    expect(rows.some(({ means }) => means.includes("Trying again does not help"))).toBe(true);
-    for (const { codes, means } of rows)
-      for (const code of codes)
-        expect(useless.test(shopperMessage(failed(code), language)), code).toBe(
-          means.includes("Trying again does not help"),
-        );
-  });
+  test.each(Object.entries(USELESS))(
+    "%s: say that trying again does not help where docs/troubleshooting.md says so",
+    (language, useless) => {
+      expect(rows.some(({ means }) => means.includes("Trying again does not help"))).toBe(true);
+      for (const { codes, means } of rows)
+        for (const code of codes)
+          expect(useless.test(shopperMessage(failed(code), language)), code).toBe(
+            means.includes("Trying again does not help"),
+          );
+    },
+  );
 });
 
 describe("shopperMessage", () => {

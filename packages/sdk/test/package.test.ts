@@ -128,7 +128,9 @@ describe("the built package", () => {
     const path = join(dist, "browser-messages.js");
     expect(readFileSync(path, "utf8")).not.toMatch(/\bimport\b/);
     const { shopperMessage } = await import(pathToFileURL(path).href);
-    expect(shopperMessage({ code: "credentials_wrong", message: "" }, "de-CH")).toMatch(/^E-Mail-Adresse oder/);
+    expect(shopperMessage({ code: "credentials_wrong", message: "" }, "de-CH")).toMatch(
+      /^E-Mail-Adresse oder/,
+    );
   });
 
   test("can be imported by plain Node", async () => {

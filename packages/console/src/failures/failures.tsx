@@ -111,7 +111,11 @@ function OneGroup({ reason, profileId }: { reason: string; profileId: string | n
     >
       <Listing
         query={query}
-        empty={<Empty title="No record with this reason">Records are deleted after a time, so older ones may be gone.</Empty>}
+        empty={
+          <Empty title="No record with this reason">
+            Records are deleted after a time, so older ones may be gone.
+          </Empty>
+        }
         head={(found) => <GroupHead found={found} />}
       >
         {(signOn) => <SignOnItem signOn={signOn} />}

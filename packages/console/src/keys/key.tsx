@@ -46,7 +46,11 @@ function Shown({ value: key }: { value: ApplicationKey }) {
           <dt>Role</dt>
           <dd>{key.role}</dd>
           <dt>OpenID client</dt>
-          <dd>{key.openid_client === "standard" ? "Standard: requires PKCE or a nonce" : "Requires PKCE and the scope email"}</dd>
+          <dd>
+            {key.openid_client === "standard"
+              ? "Standard: requires PKCE or a nonce"
+              : "Requires PKCE and the scope email"}
+          </dd>
           <dt>Limit</dt>
           <dd>{reservedInWords(key)}</dd>
           <dt>Last used</dt>

@@ -14,7 +14,10 @@ test.each([
   [[key("A", 3, 3)], "The same requests would have been refused."],
   [[key("A", 3, 0)], "A would have had fewer requests refused."],
   [[key("A", 0, 3)], "A would have had more requests refused."],
-  [[key("A", 9, 0), key("B", 0, 9), key("C", 1, 2)], "A would have had fewer requests refused, B and C more."],
+  [
+    [key("A", 9, 0), key("B", 0, 9), key("C", 1, 2)],
+    "A would have had fewer requests refused, B and C more.",
+  ],
 ])("the sentence names the keys that gain and lose (%#)", (keys, words) => {
   expect(inShort({ keys })).toBe(words);
 });

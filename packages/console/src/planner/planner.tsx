@@ -36,7 +36,9 @@ export function Planner() {
       <Asked
         query={query}
         empty={({ data }) =>
-          data.length === 0 && <Empty title="No key yet">Reservations belong to keys. Create a key first.</Empty>
+          data.length === 0 && (
+            <Empty title="No key yet">Reservations belong to keys. Create a key first.</Empty>
+          )
         }
       >
         {({ data, meta }) => {

@@ -23,8 +23,8 @@ export function Continue() {
   return (
     <Modal title="Your session has ended" isFirm onClose={() => {}}>
       <p>
-        {name}, sign in again to continue at {store.name}. A second window opens for the sign-in; what you have typed here
-        stays.
+        {name}, sign in again to continue at {store.name}. A second window opens for the sign-in; what you
+        have typed here stays.
       </p>
       {error !== undefined && <Problem error={error} />}
       {leaving.error !== undefined && <Problem error={leaving.error} />}

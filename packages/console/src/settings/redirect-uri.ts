@@ -21,6 +21,7 @@ export function judgeRedirectUri(typed: string): string | undefined {
 /** The faults of all URIs. A duplicate is a fault. */
 export function judgeAll(uris: readonly string[]): (string | undefined)[] {
   return uris.map(
-    (uri, at) => judgeRedirectUri(uri) ?? (uris.indexOf(uri) < at ? "This address is already in the list." : undefined),
+    (uri, at) =>
+      judgeRedirectUri(uri) ?? (uris.indexOf(uri) < at ? "This address is already in the list." : undefined),
   );
 }

@@ -56,7 +56,9 @@ function Changeable({ realm }: { realm: Realm }) {
             : "The addresses of your storefront to which shoppers may return. Each must match exactly."}
         </p>
       </div>
-      {uris.length === 0 && <p className="hint hint-warn">There is no redirect URI yet, so no sign-on can succeed.</p>}
+      {uris.length === 0 && (
+        <p className="hint hint-warn">There is no redirect URI yet, so no sign-on can succeed.</p>
+      )}
       <Lines uris={uris} faults={faults} onChange={draft.type} />
       <Overtaken of={[draft]} inWords={(saved) => saved.join(", ")} isBusy={isBusy} />
       {error !== undefined && <Problem error={error} />}

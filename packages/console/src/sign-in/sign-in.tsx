@@ -89,8 +89,8 @@ function WithKey() {
       <Form onSubmit={run}>
         <h2 id="with-key">With an application key</h2>
         <p className="quiet">
-          For first-time setup and for scripts. <code>latchkey store create</code> and{" "}
-          <code>npm start</code> print a key.
+          For first-time setup and for scripts. <code>latchkey store create</code> and <code>npm start</code>{" "}
+          print a key.
         </p>
         <Field
           label="Client ID"

@@ -56,12 +56,14 @@ export function WithMember({ back, given, error: refused }: Props) {
             </p>
             {!named && given !== undefined && remembered !== undefined && given !== remembered && (
               <p className="hint hint-warn">
-                This address is for another store than the one that you signed in to last. Continue only if you
-                trust the person who sent it to you.
+                This address is for another store than the one that you signed in to last. Continue only if
+                you trust the person who sent it to you.
               </p>
             )}
             {isRefused && (
-              <p className="quiet">The provider will ask you to sign in, so you can choose another account.</p>
+              <p className="quiet">
+                The provider will ask you to sign in, so you can choose another account.
+              </p>
             )}
             <div className="form-actions">
               <button type="button" className="button" disabled={isBusy} onClick={() => run(store)}>
@@ -119,8 +121,8 @@ function AskStore({ isBusy, onStore }: { isBusy: boolean; onStore: (store: strin
         }}
       >
         <p className="quiet">
-          {stores.length > 0 ? "Or another store?" : "Which store is yours?"} You enter this once: after you have signed
-          in, this browser remembers the store.
+          {stores.length > 0 ? "Or another store?" : "Which store is yours?"} You enter this once: after you
+          have signed in, this browser remembers the store.
         </p>
         <Field
           label="Store ID"

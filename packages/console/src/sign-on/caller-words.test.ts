@@ -1,10 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { type SignOnReason, signOnReasonEntry, signOnReasons } from "../../../server/src/contract/sign-on-reasons.ts";
+import {
+  type SignOnReason,
+  signOnReasonEntry,
+  signOnReasons,
+} from "../../../server/src/contract/sign-on-reasons.ts";
 import { wordsForCaller } from "./caller-words.ts";
 
 /** Refusals that were a page: their records have the code of the problem. */
 const PAGES = ["attempt_expired", "browser_changed", "redirect_uri_unregistered"];
-const reasons = (Object.keys(signOnReasons) as SignOnReason[]).filter((reason) => !reason.startsWith("logout_token."));
+const reasons = (Object.keys(signOnReasons) as SignOnReason[]).filter(
+  (reason) => !reason.startsWith("logout_token."),
+);
 
 const tell = (reason: string | null, more: { error?: string; test?: boolean } = {}): string =>
   wordsForCaller({ outcome: "failed", reason, test: false, ...more }) ?? "";
@@ -14,15 +20,18 @@ const LATER = /Try again in a minute/;
 const NOW = /[Ss]tart again|Try again with|You can try again/;
 
 describe("what to tell the caller", () => {
-  test.each([...reasons, ...PAGES])("%s: one line to read aloud, which says whether trying again helps", (reason) => {
-    const words = tell(reason);
-    expect(words).toMatch(/^[A-Z].*\.$/);
-    expect(words.length).toBeLessThanOrEqual(130);
-    expect([USELESS, LATER, NOW].filter((help) => help.test(words))).toHaveLength(1);
-    expect(words).not.toMatch(
-      /token|\bcode\b|issuer|request|server|HTTP|provider|client|redirect|OIDC|Latchkey|secret|scope|setting|nobody|['`_]/i,
-    );
-  });
+  test.each([...reasons, ...PAGES])(
+    "%s: one line to read aloud, which says whether trying again helps",
+    (reason) => {
+      const words = tell(reason);
+      expect(words).toMatch(/^[A-Z].*\.$/);
+      expect(words.length).toBeLessThanOrEqual(130);
+      expect([USELESS, LATER, NOW].filter((help) => help.test(words))).toHaveLength(1);
+      expect(words).not.toMatch(
+        /token|\bcode\b|issuer|request|server|HTTP|provider|client|redirect|OIDC|Latchkey|secret|scope|setting|nobody|['`_]/i,
+      );
+    },
+  );
 
   test.each(reasons)("%s: says the same about trying again as docs/troubleshooting.md", (reason) => {
     const { error } = signOnReasonEntry(reason);

@@ -6,7 +6,8 @@ import type { SignOn } from "@latchkey/sdk/admin";
  * administrator can do, or says whether an account with an address exists.
  */
 const SHOP = "Our sign-in has a fault. Trying again won’t help until we’ve fixed it.";
-const SERVICE = "The sign-in service sent something we couldn’t verify. Trying again won’t help until it’s fixed.";
+const SERVICE =
+  "The sign-in service sent something we couldn’t verify. Trying again won’t help until it’s fixed.";
 const CONNECTION =
   "Our connection to the sign-in service isn’t set up correctly. Trying again won’t help until it’s fixed.";
 const DOWN = "That sign-in service isn’t responding. Try again in a minute.";
@@ -30,7 +31,8 @@ const WORDS: Record<string, string> = {
   challenge_invalid: SHOP,
   nonce_invalid: SHOP,
   max_age_invalid: SHOP,
-  hint_unmatched: "You signed in with another account than before. Try again with the account you used before.",
+  hint_unmatched:
+    "You signed in with another account than before. Try again with the account you used before.",
   request_not_supported: SHOP,
   request_uri_not_supported: SHOP,
   registration_not_supported: SHOP,
@@ -110,7 +112,8 @@ const WORDS: Record<string, string> = {
   // The person
   email_unverified: AS_BEFORE,
   email_taken: AS_BEFORE,
-  several_matches: "We can’t tell which account is yours. Trying again won’t help until we’ve sorted that out.",
+  several_matches:
+    "We can’t tell which account is yours. Trying again won’t help until we’ve sorted that out.",
   provisioning_off:
     "You need an account with us to sign in this way. Trying again won’t help until you have one.",
   member_unknown:
@@ -134,7 +137,8 @@ const WORDS: Record<string, string> = {
 
   // Latchkey itself
   storage_unavailable: "Something went wrong on our side. Try again in a minute.",
-  internal_error: "Something went wrong on our side. Try again in a minute; if it fails again, we have to fix it.",
+  internal_error:
+    "Something went wrong on our side. Try again in a minute; if it fails again, we have to fix it.",
 };
 
 /** `idp_error` by the provider's own error. */

@@ -1,6 +1,6 @@
 /**
- * The subject of each check, in words. A check of a logout token has the words of the same check of an ID token. A check
- * without an entry is shown by its code.
+ * The subject of each check, in words. A check of a logout token has the words of the same check of an ID token.
+ * A check without an entry is shown by its code.
  */
 const WORDS: Record<string, string> = {
   "response.iss": "Issuer in the redirect",

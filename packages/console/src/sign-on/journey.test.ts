@@ -130,5 +130,7 @@ test("a member's steps name the console, and neither a storefront nor a shopper"
   expect(actorInWords({ outcome: "failed", reason: "code_expired" }, false)).toBe(
     "The developers of the storefront",
   );
-  expect(actorInWords({ outcome: "failed", reason: "member_unknown" }, true)).toBe("An administrator of the store, in this console");
+  expect(actorInWords({ outcome: "failed", reason: "member_unknown" }, true)).toBe(
+    "An administrator of the store, in this console",
+  );
 });

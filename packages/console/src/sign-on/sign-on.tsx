@@ -93,7 +93,6 @@ function Why({ signOn, isOfMember }: { signOn: SignOn; isOfMember: boolean }) {
   const providers = useProviders();
   const provider = providers.data?.find(({ id }) => id === signOn.profile_id);
   const actor = whoCanFix(signOn);
-  const forCaller = wordsForCaller(signOn);
   return (
     <section className="card stack" aria-label="Why, and who can fix it">
       <div className="row">
@@ -119,14 +118,7 @@ function Why({ signOn, isOfMember }: { signOn: SignOn; isOfMember: boolean }) {
         </h2>
       )}
       <dl className="facts">
-        {forCaller && (
-          <>
-            <dt>What to tell the caller</dt>
-            <dd>
-              “{forCaller}” <Copy text={forCaller} what="what to tell the caller" word />
-            </dd>
-          </>
-        )}
+        <ForCaller signOn={signOn} />
         {actor !== "none" && (
           <>
             <dt>Who can fix it</dt>
@@ -173,6 +165,19 @@ function Why({ signOn, isOfMember }: { signOn: SignOn; isOfMember: boolean }) {
         </p>
       )}
     </section>
+  );
+}
+
+function ForCaller({ signOn }: { signOn: SignOn }) {
+  const words = wordsForCaller(signOn);
+  if (words === undefined) return null;
+  return (
+    <>
+      <dt>What to tell the caller</dt>
+      <dd>
+        “{words}” <Copy text={words} what="what to tell the caller" word />
+      </dd>
+    </>
   );
 }
 

@@ -44,7 +44,8 @@ export const knobTable: Record<KnobName, KnobEntry> = {
   tokenDelayMs: {
     title: "Slow token endpoint",
     does: "Waits before the token endpoint answers.",
-    shopper: "A slow sign-in, or “That sign-in service isn’t responding” when the service has waited for 8 seconds.",
+    shopper:
+      "A slow sign-in, or “That sign-in service isn’t responding” when the service has waited for 8 seconds.",
     ends: [
       { settings: { tokenDelayMs: 9000 }, when: "8000 ms or more", reason: "token.unavailable" },
       { settings: { tokenDelayMs: 200 }, when: "less than that", reason: null },

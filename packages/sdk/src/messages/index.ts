@@ -1,5 +1,5 @@
 import type { ApiError } from "../api-error.ts";
-import { codeToTell, type Sentence, tellShopper } from "../shopper-messages.ts";
+import { codeToTell, type Sentence, sentenceOf } from "../shopper-messages.ts";
 import { de } from "./de.ts";
 import { es } from "./es.ts";
 import { fr } from "./fr.ts";
@@ -22,7 +22,7 @@ export function shopperMessage(
   { code, reason, message }: Pick<ApiError, "code" | "message"> & Partial<Pick<ApiError, "reason">>,
   wanted: string | readonly string[],
 ): string {
-  const english = tellShopper(codeToTell(code, reason), undefined);
+  const english = sentenceOf(codeToTell(code, reason));
   if (english === undefined) return message;
   const language = [wanted]
     .flat()

@@ -8,5 +8,9 @@ export const ROLES: readonly { value: Role; label: string; why: string }[] = [
     label: "Support",
     why: "Can also end sessions, check providers, make test sign-ons, and send deliveries again.",
   },
-  { value: "administrator", label: "Administrator", why: "Can do everything, including changes to keys, providers, limits and members." },
+  {
+    value: "administrator",
+    label: "Administrator",
+    why: "Can do everything, including changes to keys, providers, limits and members.",
+  },
 ];

@@ -10,8 +10,7 @@ const UNTRUSTED: Refusal = {
 
 const UNANSWERED: Refusal = {
   title: "That sign-in service isn’t responding",
-  sentence:
-    "Try again in a minute, or choose another way to sign in.",
+  sentence: "Try again in a minute, or choose another way to sign in.",
   isWorthTrying: true,
 };
 
