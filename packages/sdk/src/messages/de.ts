@@ -26,9 +26,9 @@ export const de: Record<Sentence, string> = {
   "We couldn't sign you in with this account. Try another way, or contact us.":
     "Wir konnten Sie mit diesem Konto nicht anmelden. Bitte melden Sie sich auf einem anderen Weg an oder wenden Sie sich an uns.",
   "Wrong e-mail or password.": "E-Mail-Adresse oder Passwort ist falsch.",
-  "There is an account with this e-mail already.": "Zu dieser E-Mail-Adresse gibt es bereits ein Konto.",
+  "This e-mail already has an account.": "Zu dieser E-Mail-Adresse gibt es bereits ein Konto.",
   "Something went wrong on our side. Please try again.":
     "Bei uns ist ein Fehler aufgetreten. Bitte versuchen Sie es noch einmal.",
-  "You sign in with your other account, so there is no password to set here.":
+  "You sign in with your other account, so you have no password here.":
     "Sie melden sich mit Ihrem anderen Konto an. Deshalb können Sie hier kein Passwort festlegen.",
 };

@@ -26,9 +26,9 @@ export const es: Record<Sentence, string> = {
   "We couldn't sign you in with this account. Try another way, or contact us.":
     "No hemos podido iniciar su sesión con esta cuenta. Pruebe otra forma o póngase en contacto con nosotros.",
   "Wrong e-mail or password.": "El correo electrónico o la contraseña no son correctos.",
-  "There is an account with this e-mail already.": "Ya existe una cuenta con este correo electrónico.",
+  "This e-mail already has an account.": "Ya existe una cuenta con este correo electrónico.",
   "Something went wrong on our side. Please try again.":
     "Se ha producido un error por nuestra parte. Inténtelo de nuevo, por favor.",
-  "You sign in with your other account, so there is no password to set here.":
+  "You sign in with your other account, so you have no password here.":
     "Usted inicia sesión con su otra cuenta, así que aquí no puede definir una contraseña.",
 };

@@ -23,9 +23,9 @@ export const fr: Record<Sentence, string> = {
   "We couldn't sign you in with this account. Try another way, or contact us.":
     "Nous n’avons pas pu vous connecter avec ce compte. Connectez-vous autrement ou contactez-nous.",
   "Wrong e-mail or password.": "L’adresse e-mail ou le mot de passe est incorrect.",
-  "There is an account with this e-mail already.": "Il existe déjà un compte avec cette adresse e-mail.",
+  "This e-mail already has an account.": "Il existe déjà un compte avec cette adresse e-mail.",
   "Something went wrong on our side. Please try again.":
     "Un problème est survenu de notre côté. Veuillez réessayer.",
-  "You sign in with your other account, so there is no password to set here.":
+  "You sign in with your other account, so you have no password here.":
     "Vous vous connectez avec votre autre compte : il n’y a donc pas de mot de passe à définir ici.",
 };

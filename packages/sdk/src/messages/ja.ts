@@ -24,9 +24,9 @@ export const ja: Record<Sentence, string> = {
   "We couldn't sign you in with this account. Try another way, or contact us.":
     "このアカウントではログインできませんでした。別の方法でログインするか、お問い合わせください。",
   "Wrong e-mail or password.": "メールアドレスまたはパスワードが正しくありません。",
-  "There is an account with this e-mail already.": "このメールアドレスのアカウントはすでに存在します。",
+  "This e-mail already has an account.": "このメールアドレスのアカウントはすでに存在します。",
   "Something went wrong on our side. Please try again.":
     "こちら側で問題が発生しました。もう一度お試しください。",
-  "You sign in with your other account, so there is no password to set here.":
+  "You sign in with your other account, so you have no password here.":
     "別のアカウントでログインされているため、ここで設定するパスワードはありません。",
 };

@@ -77,7 +77,7 @@ export const refusals: readonly [reason: RegExp, refusal: Refusal][] = [
       isWorthTrying: true,
     },
   ],
-  [/^(idp_unavailable|token\.unavailable|userinfo\.unavailable)$/, UNANSWERED],
+  [/^(idp_unavailable|token\.unavailable|userinfo\.unavailable|id_token\.keys_unread)$/, UNANSWERED],
   [
     /^id_token\.(key|signature)$/,
     {
