@@ -28,7 +28,7 @@ h2 { font-size: var(--text-large); margin: var(--gap-5) 0 var(--gap-2); }
 p { margin: 0 0 var(--gap-2); text-wrap: pretty; }
 .quiet { color: var(--quiet); font-size: var(--text-small); }
 .way { margin: var(--gap-4) 0 0; }
-.way a, .way button { display: inline-flex; align-items: center; min-height: var(--touch); padding: .45rem 1.2rem;
+.way a, .way button { display: inline-block; padding: .7rem 1.2rem;
   border: var(--edge) solid transparent; border-radius: 99px; background: var(--accent); color: var(--on-pine);
   font: 600 .97rem/1.25 var(--sans); text-decoration: none; cursor: pointer; }
 .way a:hover, .way button:hover { text-decoration: underline; text-underline-offset: .2em; }
