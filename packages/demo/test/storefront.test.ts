@@ -250,7 +250,7 @@ describe("a failure", () => {
     const { title, sentence, isWorthTrying } = refusal(reason);
     expect([title, sentence]).not.toContain(undefined);
     expect(sentence).not.toBe("GENERAL");
-    expect(sentence).toMatch(isWorthTrying ? /(helps|can try again)/ : /(does not|will hardly) help/);
+    expect(sentence).toMatch(isWorthTrying ? /(helps|can try again|Try again in a minute)/ : /won’t help/);
     expect(sentence).not.toMatch(/token|code\b|issuer|HTTP|provider|client|OIDC|_/);
   });
 
