@@ -28,6 +28,8 @@ const WORDS: Record<string, string> = {
   response_type_missing: SHOP,
   response_type_unsupported: SHOP,
   scope_incomplete: SHOP,
+  challenge_missing: SHOP,
+  challenge_method_unsupported: SHOP,
   challenge_invalid: SHOP,
   nonce_invalid: SHOP,
   max_age_invalid: SHOP,
