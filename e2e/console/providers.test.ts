@@ -138,7 +138,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       const tested = page.getByRole("region", { name: "Test sign-on" });
       await tested.getByText("Test passed").waitFor();
       expect(await tested.getByRole("row", { name: /Nonce|nonce/ }).innerText()).toMatch(/Passed/);
-      expect(await tested.getByText("Whether this person would be let in").count()).toBe(1);
+      expect(await tested.getByText("This person could sign in").count()).toBe(1);
       // Otherwise the provider remembers Ben.
       await page.context().clearCookies();
       await tryOut("Test again", /Cleo/);

@@ -360,7 +360,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       const { data: me } = await other.me();
       await tab.goto(at(`/sign-in?store=${me.store.id}`));
       await button(tab, "Sign in as a member").click();
-      await tab.getByRole("alert").getByText("cannot come back to").waitFor();
+      await tab.getByRole("alert").getByText("cannot return to").waitFor();
       await other.realms.delete(realm.id);
       await page.context().close();
     });
