@@ -53,15 +53,6 @@ describe.skipIf(!hasChromium)("the console", () => {
     const deliveries = async () => (await admin.integrations.deliveries(till.id)).data;
     await until(async () => (await deliveries()).some(({ attempts }) => attempts.length > 0));
     const [ada] = (await admin.customers.list({ filter: "eq(email,ada@shop.example)" })).data;
-    const { realmId } = await practiceProvider(c);
-    const { data: begun } = await admin.profiles(realmId).create({
-      name: "Keycloak in Leeds",
-      discovery_url: c.idp,
-      enabled: false,
-      client_id: "not-registered-yet",
-    });
-    const stepAt = (step: string) =>
-      `/providers/add?realm=${realmId}&profile=${begun.id}&recipe=keycloak&step=${step}`;
     const came = (await admin.signOns.list({ filter: "eq(outcome,exchanged)" })).data[0]?.id;
     screens = {
       home: "/",
@@ -74,11 +65,6 @@ describe.skipIf(!hasChromium)("the console", () => {
       group: "/failures?reason=claims.email_missing",
       providers: "/providers",
       "add-provider": "/providers/add",
-      "add-provider-found": `/providers/add?recipe=keycloak&address=${encodeURIComponent(c.idp)}`,
-      "add-provider-unread": `/providers/add?address=${encodeURIComponent("https://10.0.0.1")}`,
-      "add-provider-register": stepAt("callback"),
-      "add-provider-secret": stepAt("secret"),
-      "provider-begun": `/realms/${realmId}/providers/${begun.id}`,
       provider: (await practiceProvider(c)).path,
       keys: "/keys",
       key: `/keys/${(await admin.applicationKeys.list()).data[0]?.id}`,
@@ -131,20 +117,6 @@ describe.skipIf(!hasChromium)("the console", () => {
         await second.close();
         await page.getByText("Test came through").waitFor();
       },
-    },
-    "setup-link": {
-      at: "add-provider-register",
-      async open(page) {
-        await button(page, "Create a set-up link").click();
-        await button(page, "Copy set-up link").waitFor();
-      },
-    },
-    "end-setup-link": {
-      at: "add-provider-register",
-      open: (page) =>
-        button(page, /^End the link/)
-          .first()
-          .click(),
     },
     event: { at: "events-of-store", open: (page) => page.getByRole("group").first().click() },
     delivery: { at: "integration", open: (page) => page.getByRole("group").first().click() },

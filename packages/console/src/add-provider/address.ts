@@ -23,7 +23,7 @@ const WELL_KNOWN = /\/\.well-known\/(openid-configuration|oauth-authorization-se
 export function toIssuer(typed: string): string {
   const text = withScheme(typed.trim());
   const url = URL.parse(text);
-  return (url && issuerBehind(url)) ?? text.replace(/#.*$/, "").replace(WELL_KNOWN, "");
+  return (url && issuerBehind(url)) ?? (text.split("#")[0] ?? "").replace(WELL_KNOWN, "");
 }
 
 function issuerBehind({ origin, hostname, pathname, hash }: URL): string | undefined {
@@ -46,7 +46,7 @@ function keycloakRealm(origin: string, parts: readonly string[], hash: string): 
   return realm && admin >= 0 && parts.at(-1) === "console" ? `${before(admin)}/realms/${realm}` : undefined;
 }
 
-/** Whether two addresses are of the same issuer: a slash at the end makes no difference to the address of the document. */
+/** Whether two addresses have the same document: a slash at the end makes no difference to its address. */
 export const isSameIssuer = (one: string, other: string): boolean => bare(one) === bare(other);
 
 const bare = (address: string): string => address.replace(WELL_KNOWN, "").replace(/\/$/, "");

@@ -2,6 +2,7 @@ import { RECIPES } from "virtual:recipes";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useSearchParams } from "wouter";
+import type { Recipe } from "../../recipes.ts";
 import { Field } from "../parts/forms/field.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { SkeletonRows } from "../parts/lists/skeleton.tsx";
@@ -31,7 +32,6 @@ export function FindProvider({ onMade }: { onMade: (made: Made) => void }) {
   const fault = judgeAddress(typed);
   const isSound = asked !== "" && !judgeAddress(asked);
   const check = useChecks(isSound ? asked : undefined, realms.data?.[0]?.id);
-  const recipe = RECIPES[product];
   const at = (address: string) => setSearch({ ...(product && { recipe: product }), address });
   const choose = (next: string) => {
     const whole = wholeIssuer(next);
@@ -54,22 +54,10 @@ export function FindProvider({ onMade }: { onMade: (made: Made) => void }) {
       >
         <h2>Which provider is it?</h2>
         <ChooseProduct value={product} onChoose={choose} />
-        <Field
-          label="Address"
-          hint={
-            recipe ? (
-              <>
-                {recipe.name}: <Words of={recipe.issuer} />
-              </>
-            ) : (
-              "The issuer, its discovery document, or your tenant’s address."
-            )
-          }
+        <AddressField
+          recipe={RECIPES[product]}
           value={typed}
           onType={type}
-          spellCheck={false}
-          autoComplete="off"
-          inputMode="url"
           fault={isTried ? fault : undefined}
         />
         {realms.error && <Problem error={realms.error} again={() => void realms.refetch()} />}
@@ -100,6 +88,32 @@ export function FindProvider({ onMade }: { onMade: (made: Made) => void }) {
     </>
   );
 }
+
+type AddressProps = {
+  recipe: Recipe | undefined;
+  value: string;
+  onType: (text: string) => void;
+  fault: string | undefined;
+};
+
+const AddressField = ({ recipe, ...field }: AddressProps) => (
+  <Field
+    label="Address"
+    hint={
+      recipe ? (
+        <>
+          {recipe.name}: <Words of={recipe.issuer} />
+        </>
+      ) : (
+        "The issuer, its discovery document, or your tenant’s address."
+      )
+    }
+    spellCheck={false}
+    autoComplete="off"
+    inputMode="url"
+    {...field}
+  />
+);
 
 /** Read once for each address: every check is one of the store's tries. */
 function useChecks(address: string | undefined, realmId: string | undefined) {

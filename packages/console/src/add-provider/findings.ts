@@ -5,8 +5,8 @@ import { isSameIssuer } from "./address.ts";
 type Report = Pick<NewProfileReport, "issuer" | "checks">;
 
 /**
- * unread: there is no document to judge. elsewhere: the document is another issuer's. missing: the provider does not meet
- * a requirement. fits: no requirement is missed, as far as the documents show.
+ * unread: there is no document to judge. elsewhere: the document is another issuer's. missing: the provider does not
+ * meet a requirement. fits: no requirement is missed, as far as the documents show.
  */
 export type Finding = "unread" | "elsewhere" | "missing" | "fits";
 
