@@ -26,6 +26,7 @@ const SOURCES = [
   "../sdk/src",
   "../server/src/contract/problems.ts",
   "../server/src/contract/known-providers.ts",
+  "../server/src/http/look/tokens.css",
   "../server/package.json",
   "../../package.json",
   "../../package-lock.json",
