@@ -230,6 +230,8 @@ describe("the console", () => {
     "@ariakit/react/dialog",
     "@latchkey/sdk/admin",
     "virtual:documentation",
+    "virtual:products",
+    "virtual:recipes",
     "virtual:remedies",
   ];
   const isTest = (path: string) => path.endsWith(".test.ts");

@@ -13,6 +13,7 @@ const STALE: [prefix: string, key: string][] = [
   ["customer.", "customers"],
   ["sign_on.", "sign-ons"],
   ["oidc_profile.", "providers"],
+  ["setup_link.", "setup-links"],
   ["authentication_realm.", "realms"],
   ["customer_authentication_settings.", "settings"],
   ["application_key.", "keys"],

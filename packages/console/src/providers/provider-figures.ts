@@ -39,6 +39,6 @@ export function signOnsInWords({ data }: Counted, profileId: string): string {
 export function othersInWords(all: readonly Pick<Profile, "id" | "enabled">[], profileId: string): string {
   const others = all.filter(({ id, enabled }) => enabled && id !== profileId).length;
   return others === 0
-    ? "No other provider of this realm is enabled: without this one, nobody can sign in through a provider."
+    ? "No other provider of this realm is enabled: without this one, people cannot sign in through a provider."
     : sentence(`${counted(others, "other provider")} of this realm ${others === 1 ? "is" : "are"} enabled.`);
 }
