@@ -16,17 +16,18 @@ export type KeptSession = {
   expires_at: string;
 };
 
-type Environment = Readonly<Record<string, string | undefined>>;
+/** The variables that name the folder. */
+type FolderVariables = Readonly<Record<string, string | undefined>>;
 
 /** The user's folder for configuration. The XDG specification ignores a relative path. */
-export function sessionFile(env: Environment, platform: NodeJS.Platform = process.platform): string {
+export function sessionFile(env: FolderVariables, platform: NodeJS.Platform = process.platform): string {
   const named = platform === "win32" ? env.APPDATA : env.XDG_CONFIG_HOME;
   const folder = named && isAbsolute(named) ? named : join(homedir(), ".config");
   return join(folder, "latchkey", "session.json");
 }
 
 /** Writes a new file and renames it, so that a file with wider permissions is replaced and not reused. */
-export function keepSession(env: Environment, session: KeptSession): string {
+export function keepSession(env: FolderVariables, session: KeptSession): string {
   const file = sessionFile(env);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const written = `${file}.${randomBytes(6).toString("hex")}`;
@@ -35,7 +36,7 @@ export function keepSession(env: Environment, session: KeptSession): string {
   return file;
 }
 
-export function findSession(env: Environment): KeptSession | undefined {
+export function findSession(env: FolderVariables): KeptSession | undefined {
   try {
     const session = readJson<Partial<KeptSession>>(readFileSync(sessionFile(env), "utf8"));
     return session?.url && session.access_token && session.expires_at ? (session as KeptSession) : undefined;
@@ -45,10 +46,10 @@ export function findSession(env: Environment): KeptSession | undefined {
   }
 }
 
-export const forgetSession = (env: Environment): void => rmSync(sessionFile(env), { force: true });
+export const forgetSession = (env: FolderVariables): void => rmSync(sessionFile(env), { force: true });
 
 /** The sign-in, if its token is still valid. There is no refresh token. */
-export function getSession(env: Environment, nowMs: number): KeptSession {
+export function getSession(env: FolderVariables, nowMs: number): KeptSession {
   const session = findSession(env);
   if (!session) throw operatorFault("you are not signed in: run `latchkey login <url>`");
   if (Date.parse(session.expires_at) > nowMs) return session;

@@ -77,9 +77,9 @@ async function findIssuer(url: string, store: string | undefined): Promise<strin
   );
 }
 
-type Asked = { redirectUri: string; state: string; verifier: string };
+type BegunLogin = { redirectUri: string; state: string; verifier: string };
 
-const authorizeUrl = (issuer: string, { redirectUri, state, verifier }: Asked): string =>
+const authorizeUrl = (issuer: string, { redirectUri, state, verifier }: BegunLogin): string =>
   `${issuer}/authorize?${new URLSearchParams({
     scope: "openid email",
     response_type: "code",

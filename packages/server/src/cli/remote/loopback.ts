@@ -23,8 +23,9 @@ type Loopback = {
 };
 
 /**
- * Listens on 127.0.0.1, at a port that the system chooses, for the browser that comes back (RFC 8252 7.3). Requests with
- * another host, path or `state` are refused, and the listener goes on: any page of the browser can send requests here.
+ * Listens on 127.0.0.1, at a port that the system chooses, for the browser that comes back (RFC 8252 7.3). Requests
+ * with another host, path or `state` are refused, and the listener goes on: any page of the browser can send requests
+ * here.
  */
 export async function listenOnLoopback(state: string): Promise<Loopback> {
   const { promise, resolve } = Promise.withResolvers<URLSearchParams>();
