@@ -37,7 +37,7 @@ export function SignOnScreen() {
           "Sign-on"
         )
       }
-      crumb={{ to: "/find", label: "Find" }}
+      crumb={{ to: "/find", label: "Look up" }}
     >
       <Asked query={query} skeleton={<SkeletonRows rows={8} />}>
         {(signOn) => <Record signOn={signOn} />}
