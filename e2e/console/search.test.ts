@@ -243,6 +243,54 @@ describe.skipIf(!hasChromium)("the console", () => {
     expect(await page.getByRole("dialog").count()).toBe(0);
   });
 
+  test("Tab goes from the link to the screen over the brand and the search to the menu", async () => {
+    const { page } = c;
+    await go(page, "/keys", "Keys");
+    await page.evaluate(() => {
+      document.body.tabIndex = -1;
+      document.body.focus();
+      document.body.removeAttribute("tabindex");
+    });
+    for (const name of [/^Skip to the screen$/, /^Latchkey$/, /^Search/, /^Home$/, /^Look up$/]) {
+      await page.keyboard.press("Tab");
+      expect(await inFocus(page)).toMatch(name);
+    }
+  });
+
+  test("Escape closes each dialog, and the button that opened it has the focus again", async () => {
+    const { page } = c;
+    const { data: hook } = await c.admin.integrations.create({
+      name: "Till",
+      integration_type: "webhook",
+      observes: ["store.*"],
+      configuration: { url: `${c.receiver.url}/till` },
+    });
+    await c.admin.members.create({ name: "Tilda", email: "tilda@shop.example", role: "viewer" });
+    const provider = (await practiceProvider(c)).path;
+    for (const [path, names] of [
+      [
+        "/keys",
+        [/^Create a key/, /^Change role of Warehouse/, /^Rotate secret of Warehouse/, /^Delete Warehouse/],
+      ],
+      [`/customers/${ada}`, [/^End this session/, /^End all sessions/, /^Erase/]],
+      [provider, [/^Change address and client/, /^Disable/, /^Remove/]],
+      ["/integrations", [/^Add an integration/]],
+      [`/integrations/${hook.id}`, [/^Edit/, /^Rotate/, /^Disable/, /^Delete/]],
+      ["/members", [/^Invite/, /^Change role of Tilda/, /^Remove Tilda/]],
+    ] as const) {
+      await go(page, path);
+      for (const name of names) {
+        const opener = button(page, name).first();
+        await opener.press("Enter");
+        const opened = page.getByRole("dialog");
+        await until(() => opened.evaluate((one) => one.contains(document.activeElement)));
+        await page.keyboard.press("Escape");
+        await opened.waitFor({ state: "detached" });
+        await until(() => opener.evaluate((one) => one === document.activeElement));
+      }
+    }
+  });
+
   test("Escape closes the menu of a phone, and gives the focus back to its button", async () => {
     const page = await newPage(c, { viewport: { width: 390, height: 844 } });
     await signInWithKey(c, page, "/keys");
