@@ -66,12 +66,17 @@ describe.skipIf(!hasChromium)("the console", () => {
     });
 
     test.each([
-      ["plan", "Screens", /^Planner$/, () => "/planner"],
-      ["webhooks", "Screens", /^Integrations$/, () => "/integrations"],
-      ["wareh", "Keys", /^Warehouse/, () => `/keys/${warehouse.id}`],
-      ["practice", "Providers", /^Practice sign-in/, async () => (await practiceProvider(c)).path],
-      ["ada", "Customers", /ada@shop\.example/, () => `/customers/${ada}`],
-      ["ada@sh", "Customers", /ada@shop\.example/, () => `/customers/${ada}`],
+      ["plan", "Screens", /^Planner$/, (): string => "/planner"],
+      ["webhooks", "Screens", /^Integrations$/, (): string => "/integrations"],
+      ["wareh", "Keys", /^Warehouse/, (): string => `/keys/${warehouse.id}`],
+      [
+        "practice",
+        "Providers",
+        /^Practice sign-in/,
+        async (): Promise<string> => (await practiceProvider(c)).path,
+      ],
+      ["ada", "Customers", /ada@shop\.example/, (): string => `/customers/${ada}`],
+      ["ada@sh", "Customers", /ada@shop\.example/, (): string => `/customers/${ada}`],
     ] as const)("finds %s among %s", async (typed, group, name, path) => {
       const { page } = c;
       await go(page, "/settings", "Settings");
