@@ -56,7 +56,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
           <Combobox
             className="palette-input"
             aria-label="Screen, name, e-mail, reference or id"
-            placeholder="Screen, name, e-mail, reference or id"
+            placeholder="Name, e-mail, reference"
             autoSelect="always"
             autoCapitalize="off"
             autoCorrect="off"
