@@ -227,6 +227,7 @@ describe("the console", () => {
     "react-dom/client",
     "wouter",
     "@tanstack/react-query",
+    "@ariakit/react/combobox",
     "@ariakit/react/dialog",
     "@latchkey/sdk/admin",
     "virtual:documentation",

@@ -227,10 +227,10 @@ describe.skipIf(!hasChromium)("the console", () => {
       await page.context().close();
       const member = await memberPage();
       await go(member, "/nothing", "This page doesn’t exist");
-      await member.getByRole("link", { name: "look up" }).click();
+      await member.getByRole("main").getByRole("link", { name: "look up" }).click();
       await heading(member, "Latest sign-ons");
       await member.goto(at("/nothing"));
-      await member.getByRole("link", { name: "look up" }).click();
+      await member.getByRole("main").getByRole("link", { name: "look up" }).click();
       await heading(member, "Latest sign-ons");
       await member.context().close();
     });

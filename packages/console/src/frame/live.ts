@@ -72,7 +72,7 @@ export function useLiveEvents(isOn: boolean): void {
   }, [admin, head, queries, isOn]);
 }
 
-/** Also marks the results of Find, which may contain any resource. */
+/** Also marks the results of Look up and of the search, which may contain any resource. */
 async function markStale(queries: QueryClient, types: readonly string[]): Promise<void> {
   const keys = new Set(["events", "find", ...types.flatMap((type) => staleAfter(type) ?? [])]);
   if (types.some((type) => /^(member|application_key|store)\.updated$/.test(type)))
