@@ -64,7 +64,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await page.route(/\/oidc-profiles\?/, (route) => route.abort());
       await page.context().clock.runFor(16_000);
       await heading(page, "Can shoppers sign in?");
-      await page.getByText("That could not be found out.").waitFor();
+      await page.getByText("The state of the providers could not be read.").waitFor();
       await page.context().close();
     });
   });

@@ -74,7 +74,7 @@ function Shown({ figures, period, now, only, isTable, change }: Props & { figure
   });
   const chart = { parts: PARTS, bars, beforeName: period.beforeName };
   const words = `${values.map((value, at) => `${value.toLocaleString("en")} ${PARTS[at]?.label}`).join(", ")}`;
-  const caption = `Sign-ons of shoppers in ${period.name}${only ? `, ${only.name}` : ""}`;
+  const caption = `Sign-ons of shoppers${within(period)}${only ? `, ${only.name}` : ""}`;
   const opens = only && !provider ? "Opens the sign-ons of all keys" : undefined;
   return (
     <figure className="stack">
@@ -82,7 +82,7 @@ function Shown({ figures, period, now, only, isTable, change }: Props & { figure
         <p className="row">
           <span className="figure-large">{total.toLocaleString("en")}</span>
           <span className="quiet">
-            {total === 1 ? "sign-on" : "sign-ons"} of shoppers in {period.name}
+            {total === 1 ? "sign-on" : "sign-ons"} of shoppers{within(period)}
           </span>
         </p>
         <Compared figures={figures} only={only} period={period} before={before} />
@@ -143,6 +143,9 @@ function Shown({ figures, period, now, only, isTable, change }: Props & { figure
   );
 }
 
+/** " in the last 24 hours", ": Tue, Nov 17 – Thu, Nov 19" */
+const within = ({ id, name }: Period): string => (id === "dates" ? `: ${name}` : ` in ${name}`);
+
 type ComparedProps = Pick<Props, "period" | "only"> & { figures: Figures; before: number };
 
 function Compared({ figures, only, period, before }: ComparedProps) {
@@ -179,7 +182,7 @@ function Zone({ figures: { step, from, keptFrom }, reader }: { figures: Figures;
 function NoSignOns({ period, only, change }: Pick<Props, "period" | "only" | "change">) {
   return (
     <Empty
-      title={`No sign-ons in ${period.name}`}
+      title={`No sign-ons${within(period)}`}
       action={
         only ? (
           <button

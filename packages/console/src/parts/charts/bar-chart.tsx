@@ -1,4 +1,4 @@
-import { useRef, useState } from "react";
+import { type CSSProperties, useRef, useState } from "react";
 import { Link } from "wouter";
 import { countTicks, type TimeTick, tickCount } from "./scale.ts";
 import { useBarKeys } from "./use-bar-keys.ts";
@@ -62,7 +62,7 @@ export function BarChart({ name, summary, parts, bars, ticks, beforeName, opens 
     <div className="plot">
       <div className="plot-counts" aria-hidden="true">
         {counts.map((count) => (
-          <span key={count}>{tickCount(count)}</span>
+          <span key={count}>{tickCount(count, height)}</span>
         ))}
       </div>
       <div className="plot-area">
@@ -128,10 +128,10 @@ export function BarChart({ name, summary, parts, bars, ticks, beforeName, opens 
       <div className="plot-times" aria-hidden="true">
         {ticks.map((tick) => {
           const at = (tick.at - from) / (to - from);
-          // A label at the edge would be cut off.
-          if (at < 0.03 || at > 0.97) return null;
+          // A label at the end would be cut off.
+          if (at > 0.97) return null;
           return (
-            <span key={tick.at} style={{ left: `${at * 100}%` }}>
+            <span key={tick.at} data-edge={at < 0.03} style={{ left: `${at * 100}%` }}>
               {tick.label}
             </span>
           );
@@ -187,13 +187,14 @@ function Picture({ summary, parts, bars, counts }: PictureProps) {
 
 type BoxProps = Pick<Props, "parts" | "beforeName" | "opens"> & { bar: ChartBar; at: number };
 
-/** Hidden from screen readers: the focused link says the same. */
+/** Beside its bar; in a narrow window above it. Hidden from screen readers: the focused link says the same. */
 function ValueBox({ bar, parts, beforeName, opens, at }: BoxProps) {
   return (
     <div
       className="plot-box"
       aria-hidden="true"
-      style={{ left: `${at * 100}%`, transform: `translateX(-${at * 100}%)` }}
+      data-side={at > 0.5 ? "left" : "right"}
+      style={{ left: `${at * 100}%`, "--at": at } as CSSProperties}
     >
       <strong>
         {bar.when}
