@@ -1,7 +1,5 @@
 import { type Admin, ApiError, type SignOnStatistics } from "@latchkey/sdk/admin";
-import { useQuery } from "@tanstack/react-query";
 import { useSearchParams } from "wouter";
-import { useAdmin } from "../../session/session.ts";
 
 /**
  * The time range of a chart. The URL contains the range, so that the URL shows the same chart to another
@@ -38,13 +36,4 @@ export async function readStatistics(
   const toMs = Date.parse(answer.meta.to);
   const isOff = Math.abs(toMs - Date.parse(answer.meta.from) - ms) > ms / 20;
   return isOff ? before(toMs) : answer;
-}
-
-export function useStatistics(range: Range) {
-  const admin = useAdmin();
-  return useQuery({
-    queryKey: ["sign-ons", "statistics", range],
-    queryFn: () => readStatistics(admin, range),
-    refetchInterval: 10_000,
-  });
 }
