@@ -24,12 +24,14 @@ export function useRange(): [Range, (range: string) => void] {
 export async function readStatistics(
   { signOns }: Pick<Admin, "signOns">,
   range: Range,
+  purpose: "customers" | "members" = "customers",
 ): Promise<SignOnStatistics> {
   const { step, ms } = RANGES[range];
-  const before = (nowMs: number) => signOns.statistics({ step, from: new Date(nowMs - ms).toISOString() });
+  const before = (nowMs: number) =>
+    signOns.statistics({ step, purpose, from: new Date(nowMs - ms).toISOString() });
   const answer = await before(Date.now()).catch((error) => {
     if (!(error instanceof ApiError && error.code === "statistics_range_unfit")) throw error;
-    return signOns.statistics({ step });
+    return signOns.statistics({ step, purpose });
   });
   // The local clock may be wrong; the answer has the service's time. Ranges are rounded to a step, which is
   // less than a twentieth.
