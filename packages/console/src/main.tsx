@@ -14,6 +14,7 @@ import "./styles/parts.css";
 import "./styles/palette.css";
 import "./styles/figures.css";
 import "./styles/providers.css";
+import "./styles/charts.css";
 import "./styles/print.css";
 
 /** No retries here, because the SDK already repeats requests that are safe to repeat. */
