@@ -60,7 +60,7 @@ function Facts({ integration }: { integration: Integration }) {
           <>
             <dt>Older secret</dt>
             <dd>
-              also signs, until <Instant at={meta.previous_secret_until} isExact />
+              also signs, until <Instant at={meta.previous_secret_until} isExact isAhead />
             </dd>
           </>
         )}

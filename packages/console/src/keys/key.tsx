@@ -73,7 +73,7 @@ function Shown({ value: key }: { value: ApplicationKey }) {
               <span className="item-side">
                 {secret.expires_at !== null && (
                   <span>
-                    ends <Instant at={secret.expires_at} isExact />
+                    ends <Instant at={secret.expires_at} isExact isAhead />
                   </span>
                 )}
               </span>
