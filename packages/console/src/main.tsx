@@ -10,6 +10,7 @@ import "./styles/tokens.css";
 import "./styles/ground.css";
 import "./styles/frame.css";
 import "./styles/parts.css";
+import "./styles/lists.css";
 import "./styles/figures.css";
 import "./styles/print.css";
 
