@@ -42,7 +42,8 @@ export async function fill({ storage, clock }: { storage: Storage; clock: Clock 
   await sql`update customer_tokens set idp_session = id`.execute(db);
   await sql`update sign_on_attempts set idp_session = id`.execute(db);
   // Many different values, so that PostgreSQL uses the indexes of these columns.
-  await sql`update sign_ons set outcome = substr(id, 36), profile_id = substr(id, 34), counted = 1, email_digest = id`.execute(
+  await sql`update sign_ons set outcome = substr(id, 36), profile_id = substr(id, 34), counted = 1, email_digest = id,
+    test = case when substr(id, 35) = '00' then 1 end, of_members = case when substr(id, 35) = '11' then 1 end`.execute(
     db,
   );
   await sql`analyze`.execute(db);

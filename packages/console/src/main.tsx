@@ -12,6 +12,7 @@ import "./styles/frame.css";
 import "./styles/parts.css";
 import "./styles/lists.css";
 import "./styles/figures.css";
+import "./styles/charts.css";
 import "./styles/print.css";
 
 /** No retries here, because the SDK already repeats requests that are safe to repeat. */

@@ -1,38 +1,37 @@
-import type { SignOnStatistics } from "@latchkey/sdk/admin";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { FirstHour } from "../first-hour/first-hour.tsx";
-import { RangeChoice } from "../parts/charts/range-choice.tsx";
-import { type Range, useRange, useStatistics } from "../parts/charts/ranges.ts";
 import { useUsage } from "../parts/charts/usage.ts";
+import { ownZone } from "../parts/charts/zone.ts";
 import { Asked } from "../parts/lists/asked.tsx";
 import { Empty } from "../parts/lists/empty.tsx";
 import { Items } from "../parts/lists/items.tsx";
 import { SkeletonBlock } from "../parts/lists/skeleton.tsx";
 import { pathOf, stateOf, useProviders } from "../parts/profiles.ts";
 import { Screen } from "../parts/screen.tsx";
-import { duration } from "../parts/text/instants.ts";
 import { SignOnItem } from "../parts/text/outcome.tsx";
 import { Pill } from "../parts/text/pill.tsx";
 import { useAdmin } from "../session/session.ts";
-import { latestMs } from "./series.ts";
-import { SignOnsChart } from "./sign-ons-chart.tsx";
+import { type Grouping, useFigures } from "./figures.ts";
+import { FunnelCard } from "./funnel-card.tsx";
+import { useNames } from "./names.ts";
+import { periodOf } from "./period.ts";
+import { SignOns } from "./sign-ons.tsx";
 import { UsageChart } from "./usage-chart.tsx";
+import { useAddress } from "./use-address.ts";
 import { noVerdict, toLookAt, verdictOf } from "./verdict.ts";
 
 export function Home() {
   const providers = useProviders();
-  const [range, choose] = useRange();
-  const statistics = useStatistics(range);
   const { data, isError } = providers;
   const verdict = data && !isError ? verdictOf(data) : noVerdict(isError);
   return (
     <Screen title="Home" heading={<span className="verdict">{verdict.says}</span>} lead={verdict.because}>
       <div className="stack">
         <FirstHour />
-        <SignOns range={range} choose={choose} statistics={statistics} />
+        <Shoppers providers={data} />
         <div className="two">
-          <Providers query={providers} statistics={statistics.data} />
+          <Providers query={providers} />
           <Requests />
         </div>
         <LatestFailures />
@@ -41,34 +40,29 @@ export function Home() {
   );
 }
 
-type SignOnsProps = {
-  range: Range;
-  choose: (range: string) => void;
-  statistics: ReturnType<typeof useStatistics>;
-};
-
-function SignOns({ range, choose, statistics }: SignOnsProps) {
+/** The figures of shoppers, in the period and grouping of the address. */
+function Shoppers({ providers }: { providers: ReturnType<typeof useProviders>["data"] }) {
+  const [search, change] = useAddress();
+  const now = { atMs: Date.now(), zone: ownZone() };
+  const period = periodOf(search, now);
+  const grouping: Grouping = search.get("by") === "key" ? "key" : "profile";
+  const query = useFigures(period, grouping);
+  const nameOf = useNames(grouping, providers);
+  const id = search.get(grouping === "key" ? "key" : "provider");
+  const provider = grouping === "profile" ? (id ?? undefined) : undefined;
+  const only = id ? { id, name: nameOf(id), provider } : undefined;
+  const isTable = search.get("view") === "table";
   return (
-    <section className="card" aria-labelledby="sign-ons">
-      <div className="card-head">
-        <h2 id="sign-ons">Sign-ons</h2>
-        <RangeChoice range={range} onChoose={choose} />
-      </div>
-      <Asked query={statistics} skeleton={<SkeletonBlock />}>
-        {(data) => <SignOnsChart statistics={data} />}
-      </Asked>
-    </section>
+    <>
+      <SignOns query={query} period={period} now={now} only={only} isTable={isTable} change={change} />
+      <FunnelCard query={query} grouping={grouping} nameOf={nameOf} providers={providers} change={change} />
+    </>
   );
 }
 
 const SHOWN = 6;
 
-type ProvidersProps = {
-  query: ReturnType<typeof useProviders>;
-  statistics: SignOnStatistics | undefined;
-};
-
-function Providers({ query, statistics }: ProvidersProps) {
+function Providers({ query }: { query: ReturnType<typeof useProviders> }) {
   return (
     <section className="card" aria-labelledby="providers">
       <div className="card-head">
@@ -89,7 +83,6 @@ function Providers({ query, statistics }: ProvidersProps) {
           <ul className="list">
             {toLookAt(list, SHOWN).map((provider) => {
               const { tone, word } = stateOf(provider);
-              const ms = statistics && latestMs(statistics, provider.id);
               return (
                 <li key={provider.id}>
                   <Link className="item" href={pathOf(provider)}>
@@ -99,7 +92,6 @@ function Providers({ query, statistics }: ProvidersProps) {
                     </span>
                     <span className="item-side">
                       <Pill tone={tone}>{word}</Pill>
-                      {ms ? <span className="number">{duration(ms)}</span> : null}
                     </span>
                   </Link>
                 </li>
@@ -127,11 +119,13 @@ function Requests() {
   );
 }
 
+const FAILED = "eq(outcome,failed):eq(purpose,customers):eq(test,false)";
+
 function LatestFailures() {
   const admin = useAdmin();
   const query = useQuery({
     queryKey: ["sign-ons", "failed", 5],
-    queryFn: async () => (await admin.signOns.list({ filter: "eq(outcome,failed)", limit: 5 })).data,
+    queryFn: async () => (await admin.signOns.list({ filter: FAILED, limit: 5 })).data,
     refetchInterval: 15_000,
   });
   return (
@@ -145,7 +139,7 @@ function LatestFailures() {
         empty={(list) =>
           list.length === 0 && (
             <Empty title="No sign-on has failed">
-              When one fails, it appears here with its reason, and with what to do about it.
+              When a shopper's sign-on fails, it appears here with its reason and how to fix it.
             </Empty>
           )
         }

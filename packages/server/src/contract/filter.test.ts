@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Condition } from "../lib/condition.ts";
-import { filterParameter, instant, pattern, sortParameter, text } from "./filter.ts";
+import { choice, filterParameter, instant, pattern, sortParameter, text } from "./filter.ts";
 import { presentPageLinks, toListParameters } from "./paging.ts";
 
 const FIELDS = { email: pattern(254), external_ref: text, created_at: instant };
@@ -36,6 +36,15 @@ test.each<[string, Condition[]]>([
   [`like(email,${"x".repeat(254)})`, [{ field: "email", operator: "like", value: "x".repeat(254) }]],
 ])("%s parses", (given, conditions) => {
   expect(parse(given)).toEqual(conditions);
+});
+
+test("a field with choices takes these alone, and names them", () => {
+  const ofChoices = filterParameter({ test: choice("true", "false") });
+  expect(ofChoices.safeParse("eq(test,true)").data).toEqual([
+    { field: "test", operator: "eq", value: "true" },
+  ]);
+  for (const value of ["1", "TRUE", "true,false"])
+    expect(ofChoices.safeParse(`eq(test,${value})`).error?.message).toContain("`test` takes true or false");
 });
 
 test("an empty filter is none", () => {

@@ -9,6 +9,8 @@ type Field = {
   operators: readonly Operator[];
   /** For a field with `like`: the length of its longest value, and so of the longest pattern. */
   patternLength?: number;
+  /** The only values that the field takes. */
+  choices?: readonly string[];
 };
 type Fields = Record<string, Field>;
 
@@ -19,6 +21,11 @@ export const pattern = (patternLength: number): Field => ({
   kind: "text",
   operators: ["eq", "like"],
   patternLength,
+});
+export const choice = (...choices: [string, ...string[]]): Field => ({
+  kind: "text",
+  operators: ["eq"],
+  choices,
 });
 export const ofId: Field = { kind: "id", operators: ["eq"] };
 export const instant: Field = { kind: "instant", operators: COMPARISONS };
@@ -96,7 +103,10 @@ function describeLike(fields: Fields): string {
 
 const describeFields = (fields: Fields): string =>
   Object.entries(fields)
-    .map(([name, { operators }]) => `\`${name}\` (${operators.join(", ")})`)
+    .map(([name, { operators, choices }]) => {
+      const values = choices ? ` with ${choices.join(" or ")}` : "";
+      return `\`${name}\` (${operators.join(", ")}${values})`;
+    })
     .join(", ");
 
 type Unread = { fault: string };
@@ -141,6 +151,8 @@ function parseCondition(part: string, fields: Fields): Condition | Unread {
     return { fault: `\`${field}\` takes ${known.operators.join(", ")}, not \`${shown(operator)}\`` };
   if (operator === "like" && given.length > (known.patternLength ?? 0))
     return { fault: `a pattern for \`${field}\` has at most ${known.patternLength} characters` };
+  if (known.choices && !known.choices.includes(given))
+    return { fault: `\`${field}\` takes ${known.choices.join(" or ")}` };
   const value = READ[known.kind](given);
   if (value === undefined) return { fault: `\`${field}\` takes an instant, such as 2026-01-31T09:30:00Z` };
   return { field, operator: operator as Operator, value };

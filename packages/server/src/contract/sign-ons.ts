@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { filterParameter, instant, instantParameter, ofId, sortParameter, text } from "./filter.ts";
+import { choice, filterParameter, instant, instantParameter, ofId, sortParameter, text } from "./filter.ts";
 import { operation } from "./operation.ts";
 import { answerOf, listOf, resource } from "./resource.ts";
 import { id, pageQuery, textOrNull, timestamp } from "./shapes.ts";
@@ -84,7 +84,7 @@ export const listSignOns = operation({
   ...signOns.list,
   summary: "List sign-ons with outcome and reason",
   description:
-    "Newest first: outcome, reason, provider and reference. `reference` is found in any spelling: lower case, spaces, no dash, `O` for `0`, `I` and `L` for `1`. `email` takes a whole address: only a keyed digest of it is stored.",
+    "Newest first: outcome, reason, provider and reference. `reference` is found in any spelling: lower case, spaces, no dash, `O` for `0`, `I` and `L` for `1`. `email` takes a whole address: only a keyed digest of it is stored. `outcome` also takes `not_finished`, for `code_issued` and `expired` together. The figures of `/v2/sign-ons/statistics` count the sign-ons of `eq(purpose,customers):eq(test,false)`, or of `eq(purpose,members):eq(test,false)`, but no `logout_refused`.",
   query: pageQuery.extend({
     filter: filterParameter({
       reference: text,
@@ -94,6 +94,8 @@ export const listSignOns = operation({
       reason: text,
       customer_id: ofId,
       request_id: ofId,
+      purpose: choice("customers", "members"),
+      test: choice("true", "false"),
       started_at: instant,
     }),
     sort: sortParameter(["started_at"], "the newest first"),

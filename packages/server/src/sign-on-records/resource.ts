@@ -1,4 +1,4 @@
-import { type SqlBool, sql } from "kysely";
+import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { Caller } from "../contract/caller.ts";
 import type { Input, Output } from "../contract/operation.ts";
 import { pageOf, toPage } from "../contract/paging.ts";
@@ -25,10 +25,15 @@ import { readReference } from "./reference.ts";
 type Deps = { storage: Storage; emailDigests?: EmailDigests };
 type SignOnRow = Tables["sign_ons"];
 
-/** The value as the column has it: a reference in its one spelling, an e-mail as its digest. */
+/**
+ * The condition as the columns have it: a reference in its one spelling, an e-mail as its digest. Tests and sign-ons of
+ * members have a mark; `checkOf` finds the records without one.
+ */
 async function asWritten({ emailDigests }: Deps, storeId: string, condition: Condition): Promise<Condition> {
   const { field, value } = condition;
   if (field === "reference") return { ...condition, value: readReference(String(value)) ?? value };
+  if (field === "test" && value === "true") return { ...condition, value: 1 };
+  if (field === "purpose" && value === "members") return { field: "of_members", operator: "eq", value: 1 };
   if (field !== "email") return condition;
   if (!emailDigests) throw new Error("a search for an address needs digests");
   // An address has no space: a space is a plus that the client did not encode.
@@ -40,6 +45,18 @@ async function asWritten({ emailDigests }: Deps, storeId: string, condition: Con
 const withoutMembers = (storeId: string) => sql<SqlBool>`realm_id not in (
   select id from authentication_realms where store_id = ${storeId} and purpose = 'members')`;
 
+/** The previous release has not marked members' sign-ons, so the realm decides as well. */
+const isOfShopper = (storeId: string) => sql<SqlBool>`of_members is null and ${withoutMembers(storeId)}`;
+
+const checkOf =
+  (storeId: string) =>
+  ({ field, value }: Condition): RawBuilder<SqlBool> | undefined => {
+    if (field === "purpose") return isOfShopper(storeId);
+    if (field === "test" && value === "false") return sql`test is null`;
+    if (field === "outcome" && value === "not_finished") return sql`outcome in ('code_issued', 'expired')`;
+    return undefined;
+  };
+
 export async function readSignOns(
   deps: Deps,
   { storeId, role }: Pick<Caller, "storeId" | "role">,
@@ -49,7 +66,12 @@ export async function readSignOns(
 ) {
   const written = await Promise.all(conditions.map((condition) => asWritten(deps, storeId, condition)));
   const isByAddress = role !== "administrator" && conditions.some(({ field }) => field === "email");
-  const narrowed = { conditions: written, sort, ...(isByAddress && { only: withoutMembers(storeId) }) };
+  const narrowed = {
+    conditions: written,
+    sort,
+    checkOf: checkOf(storeId),
+    ...(isByAddress && { only: withoutMembers(storeId) }),
+  };
   return readPage(deps.storage, "sign_ons", { store_id: storeId }, page, narrowed);
 }
 

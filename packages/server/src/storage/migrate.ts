@@ -29,6 +29,7 @@ import { openidClient } from "./migrations/0024-openid-client.ts";
 import { idTokenAlg } from "./migrations/0025-id-token-alg.ts";
 import { figuresByKey } from "./migrations/0027-figures-by-key.ts";
 import { setupLinks } from "./migrations/0028-setup-links.ts";
+import { signOnsOfPeople } from "./migrations/0029-sign-ons-of-people.ts";
 import { newSqlite } from "./sqlite/new-sqlite.ts";
 import type { Database, Storage, Trx } from "./storage.ts";
 
@@ -60,6 +61,7 @@ export const migrations: readonly Migration[] = [
   idTokenAlg,
   figuresByKey,
   setupLinks,
+  signOnsOfPeople,
 ];
 
 const ADVISORY_LOCK = 4_727_311_002;

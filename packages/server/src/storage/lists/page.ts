@@ -13,7 +13,7 @@ import { type Statement, statement } from "../statement.ts";
 import type { Storage } from "../storage.ts";
 import type { Tables } from "../tables.ts";
 import { type Cursor, fingerprint, readCursor, writeCursor } from "./cursor.ts";
-import { toNarrowing } from "./filter.ts";
+import { type Narrowing, toNarrowing } from "./filter.ts";
 import { type IndexPosition, type Owner, orderSql, rowsSql, type View } from "./list-sql.ts";
 import { LISTS, type ListDefinition, type Listed } from "./lists.ts";
 import { inOrderOf, search } from "./search.ts";
@@ -22,6 +22,8 @@ import { findRoute, type IndexWalk } from "./walk.ts";
 type ListOptions = {
   conditions?: readonly Condition[] | undefined;
   sort?: Sort | undefined;
+  /** The check of each row for a condition that no index fits. Undefined: the list has an index for it. */
+  checkOf?(condition: Condition): RawBuilder<SqlBool> | undefined;
   /** A further condition. A cursor is not bound to it. */
   only?: RawBuilder<SqlBool>;
 };
@@ -52,11 +54,14 @@ export async function readPage<T extends Listed>(
   table: T,
   of: Owner,
   page: Page,
-  { conditions = [], sort, only }: ListOptions = {},
+  { conditions = [], sort, checkOf, only }: ListOptions = {},
 ): Promise<PageOf<T>> {
   const list: ListDefinition = LISTS[table];
-  const narrowings = conditions.map((condition) => toNarrowing(list, condition));
-  if (only) narrowings.push({ ranges: [], isExact: false, check: only });
+  const narrowings = conditions.map((condition) => {
+    const check = checkOf?.(condition);
+    return check ? checkedOnly(check) : toNarrowing(list, condition);
+  });
+  if (only) narrowings.push(checkedOnly(only));
   const { inOrder, byFilter } = findRoute(list, narrowings, sort);
   // A list that is filtered by the beginning of a text comes in the order of the text.
   const isByText = inOrder.keys[inOrder.fixed]?.form !== "plain" && inOrder.fixed < inOrder.keys.length;
@@ -72,6 +77,8 @@ export async function readPage<T extends Listed>(
     (await readSearched(view, asked, conditions.length > 0 ? ROWS_SEARCHED : Number.POSITIVE_INFINITY));
   return read as PageOf<T>;
 }
+
+const checkedOnly = (check: RawBuilder<SqlBool>): Narrowing => ({ ranges: [], isExact: false, check });
 
 /** Fewer rows where patterns are long, so that one request costs half a second at most. */
 function rowsWithin(most: number, conditions: readonly Condition[]): number {

@@ -112,4 +112,6 @@ export const newSqlite: readonly string[] = [
   `CREATE INDEX "setup_links_of_store" on "setup_links" ("store_id", "profile_id", "expires_at")`,
   `CREATE INDEX "setup_links_of_profile" on "setup_links" ("profile_id")`,
   `CREATE INDEX "setup_links_by_expiry" on "setup_links" ("expires_at")`,
+  `CREATE INDEX "sign_ons_of_tests" on "sign_ons" ("store_id", "test", "started_at", "id") where "test" is not null`,
+  `CREATE INDEX "sign_ons_of_members" on "sign_ons" ("store_id", "of_members", "started_at", "id") where "of_members" is not null`,
 ];

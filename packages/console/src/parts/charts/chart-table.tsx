@@ -1,0 +1,56 @@
+import { Link } from "wouter";
+import type { ChartBar, ChartPart } from "./bar-chart.tsx";
+
+type Props = {
+  caption: string;
+  parts: readonly ChartPart[];
+  bars: readonly ChartBar[];
+  beforeName: string;
+  /** Says what a link opens, if that is more than its row has. */
+  opens?: string | undefined;
+};
+
+const shown = (count: number | undefined): string => (count === undefined ? "–" : count.toLocaleString("en"));
+
+/** The figures of a chart as a table. */
+export function ChartTable({ caption, parts, bars, beforeName, opens }: Props) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls must take the focus, to be scrolled with keys
+    <section className="figures-scroll" aria-label={caption} tabIndex={0}>
+      <table className="figures">
+        <caption className="only-read-out">{caption}</caption>
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            {parts.map(({ key, label }) => (
+              <th key={key} scope="col" className="figure-cell">
+                {label.charAt(0).toUpperCase() + label.slice(1)}
+              </th>
+            ))}
+            <th scope="col" className="figure-cell">
+              In {beforeName}, in all
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {bars.map((bar) => (
+            <tr key={bar.from}>
+              <th scope="row">
+                <Link href={bar.href} aria-label={opens && `${bar.when}. ${opens}`}>
+                  {bar.when}
+                </Link>
+                {bar.isUnderWay && <span className="quiet"> so far</span>}
+              </th>
+              {bar.values.map((value, at) => (
+                <td key={parts[at]?.key} className="figure-cell">
+                  {shown(value)}
+                </td>
+              ))}
+              <td className="figure-cell quiet">{shown(bar.before)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
