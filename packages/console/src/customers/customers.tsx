@@ -5,7 +5,7 @@ import { interpret, quoted } from "../find/interpret.ts";
 import { readOrder, useAddress } from "../parts/lists/address.ts";
 import { ExportCsv } from "../parts/lists/download.tsx";
 import { Empty } from "../parts/lists/empty.tsx";
-import { FilterInstant, Filters } from "../parts/lists/filters.tsx";
+import { FilterSpan, Filters } from "../parts/lists/filters.tsx";
 import { ListHead } from "../parts/lists/list-head.tsx";
 import { useListed } from "../parts/lists/listed.ts";
 import { Search } from "../parts/lists/search.tsx";
@@ -41,8 +41,7 @@ export function Customers() {
       <div className="stack">
         <Search label="Name or e-mail address" placeholder="Name or whole e-mail address" />
         <Filters>
-          <FilterInstant label="Created from" value={created.from} onChoose={(from) => change({ from })} />
-          <FilterInstant label="Created before" value={created.to} onChoose={(to) => change({ to })} />
+          <FilterSpan of="Created" value={created} onChoose={change} />
           {(created.from || created.to) && (
             <button
               type="button"

@@ -1,5 +1,5 @@
 import { type ReactNode, useId, useState } from "react";
-import { fromField, toField } from "./span.ts";
+import { fromField, type Span, toField } from "./span.ts";
 
 /** The filters of a list, side by side. */
 export const Filters = ({ children }: { children: ReactNode }) => (
@@ -40,8 +40,31 @@ type InstantProps = {
   onChoose: (value: string) => void;
 };
 
+type SpanProps = {
+  /** Before the words "from" and "before": the name of the time. */
+  of?: string;
+  value: Span;
+  onChoose: (change: Partial<Span>) => void;
+};
+
+/** The time of the rows. The end is not part of it. */
+export const FilterSpan = ({ of, value, onChoose }: SpanProps) => (
+  <div className="filters-span">
+    <FilterInstant
+      label={of ? `${of} from` : "From"}
+      value={value.from}
+      onChoose={(from) => onChoose({ from })}
+    />
+    <FilterInstant
+      label={of ? `${of} before` : "Before"}
+      value={value.to}
+      onChoose={(to) => onChoose({ to })}
+    />
+  </div>
+);
+
 /** An instant in the reader's time zone. It counts when the field is left or on Enter: half a date is no date. */
-export function FilterInstant({ label, value, onChoose }: InstantProps) {
+function FilterInstant({ label, value, onChoose }: InstantProps) {
   const id = useId();
   const shown = toField(value);
   const [{ typed, over }, setTyped] = useState({ typed: shown, over: shown });

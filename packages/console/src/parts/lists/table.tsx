@@ -88,7 +88,7 @@ function Cells<T>({ columns: [first, ...others], item }: RowProps<T>) {
       <th scope="row">{first?.cell(item)}</th>
       {others.map(({ title, kind, cell }) => (
         <td key={title} className={classOf(kind)} data-label={kind === "acts" ? undefined : title}>
-          {cell(item)}
+          <div>{cell(item)}</div>
         </td>
       ))}
     </>
