@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { whyNoMore } from "./delivery-words.ts";
+import { lastAnswer, whyNoMore } from "./delivery-words.ts";
 
 test.each([
   ["waiting", null, true, undefined],
@@ -9,4 +9,8 @@ test.each([
   ["failed", "event_forgotten", true, "Given up: its event is no longer kept, so there is nothing to send."],
 ] as const)("%s, %s, enabled: %j: %s", (status, reason, isEnabled, words) => {
   expect(whyNoMore({ status, reason }, isEnabled)).toBe(words);
+});
+
+test("the last answer is its status, or that there was none", () => {
+  expect([undefined, { status: null }, { status: 503 }].map(lastAnswer)).toEqual(["", "no answer", "503"]);
 });
