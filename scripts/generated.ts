@@ -107,16 +107,18 @@ Every refusal has this form. There is one entry for each fault found, and all fa
       "code": "application_key_not_found",
       "title": "Not Found",
       "detail": "There is no application key with this id.",
+      "links": { "about": "http://localhost:4000/errors/application_key_not_found" },
       "id": "01890000-0000-7000-8000-000000000000"
     }
   ]
 }
 \`\`\`
 
+\`links.about\` is the page of this error, which the service serves from the same table as this document.
 \`code\` is stable: programs should look at it. \`detail\` is for people and may change. \`source\` points at the fault:
 \`pointer\` into the body, \`parameter\` of the query, or \`header\`. \`meta\` holds figures that help to decide what to do.
 \`id\` is the request id, which is also in the \`X-Request-Id\` field and in the service's log. The OAuth endpoints answer
-with \`error\` and \`error_description\` (RFC 6749 5.2) and carry \`errors\` beside them.
+with \`error\`, \`error_description\` and \`error_uri\` (RFC 6749 5.2) and carry \`errors\` beside them.
 
 ${sections.join("\n")}
 

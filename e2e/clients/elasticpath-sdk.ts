@@ -56,15 +56,16 @@ type Answered = { line: string; status: number };
 export async function startService(rateLimit = 100_000) {
   let app: App | undefined;
   const journal: Answered[] = [];
-  const server = createHttpServer(
-    async (received) => {
+  const server = createHttpServer({
+    publicUrl: "http://localhost:4000",
+    serve: async (received) => {
       const answer = await (app as App).serve(received);
       journal.push({ line: `${received.method} ${received.target}`, status: answer.status });
       if (answer.status === 429) running.onLimited();
       return answer;
     },
-    () => {},
-  );
+    onRefused: () => {},
+  });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;

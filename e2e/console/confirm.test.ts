@@ -176,7 +176,7 @@ describe.skipIf(!hasChromium)("a confirmation", () => {
     add("lower the store's limit", {
       ...settings,
       open: async (page) => {
-        await page.getByLabel("Limit, requests a second").fill("50");
+        await page.getByLabel("Limit (requests a second)").fill("50");
         await button(page, "Save the store").click();
       },
       title: "Lower the limit to 50 requests a second?",

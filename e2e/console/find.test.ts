@@ -75,18 +75,22 @@ describe.skipIf(!hasChromium)("the console", () => {
       await go(page, "/find", "Find");
       await find(` ${failed.reference.toLowerCase().replace("-", " ")}`);
       await page.getByRole("link", { name: new RegExp(failed.reference) }).click();
-      await page.getByText("Who must act").waitFor();
+      await page.getByText("Who can fix it").waitFor();
+      await button(page, "Copy what to tell the caller").click();
+      await copied(page, /^The sign-in service sent no e-mail address for you\./);
       const failing = page.getByRole("row", { name: /E-mail address/ });
       expect(await failing.innerText()).toMatch(/one plain address[\s\S]*Failed/);
+      await page.getByText("Leg 1 is between the storefront and Latchkey.").waitFor();
       expect(await page.getByRole("listitem").filter({ hasText: "Leg 2" }).count()).toBe(4);
-      const caller = page.getByRole("region", { name: "Where it came from" });
+      const caller = page.getByRole("region", { name: "Browser and network" });
       expect(await caller.innerText()).toMatch(
         /Chrome \d+ on Linux[\s\S]*127\.0\.0\.0\/24[\s\S]*\/signed-in/,
       );
       await button(page, /^Copy for the provider/).click();
-      await button(page, /^Copied/).waitFor();
+      await button(page, /^Copied: text for the provider/).waitFor();
       const letter = await copied(page, new RegExp(`Reference: ${failed.reference}`));
-      expect(letter).toContain("What to do:");
+      expect(letter).toContain("How to fix it:");
+      expect(letter).toContain("What callers are told until then: The sign-in service sent no e-mail address");
       expect(letter).not.toMatch(/cleo/i);
     });
 
@@ -286,7 +290,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await page.context().close();
     });
 
-    test("a cancelled sign-on names the shopper as the one to act, and quotes the provider", async () => {
+    test("a cancelled sign-on names the shopper as the one who can fix it, and quotes the provider", async () => {
       const shopper = await newPage(c);
       await shopper.goto(`${c.shop}/sign-in`);
       await button(shopper, "Continue with Practice sign-in").click();
@@ -296,9 +300,9 @@ describe.skipIf(!hasChromium)("the console", () => {
       const cancelled = async () => (await c.admin.signOns.list({ filter: "eq(reason,idp_error)" })).data;
       await until(async () => (await cancelled()).length > 0);
       await go(c.page, `/sign-ons/${(await cancelled())[0]?.id}`);
-      const why = c.page.getByRole("region", { name: "Why, and who must act" });
+      const why = c.page.getByRole("region", { name: "Why, and who can fix it" });
       await why.getByText("The shopper, by signing in again").waitFor();
-      await why.getByText("At the sign-in itself: access_denied: “The shopper cancelled.”").waitFor();
+      await why.getByText("Authorization endpoint: access_denied: “The shopper cancelled.”").waitFor();
     });
   });
 

@@ -105,7 +105,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await button(page, "Test sign-on").click();
       const second = await opened;
       await button(second, /Ada/).first().click();
-      await page.getByText("Test came through").waitFor();
+      await page.getByText("Test passed").waitFor();
       await page.getByRole("navigation").getByRole("link", { name: "Home" }).click();
       await card(page).getByText("3 of 5 done").waitFor();
       await step(page, "Make a test sign-on: done").waitFor();
@@ -172,7 +172,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       const page = await newPage(c, { permissions: ["clipboard-read", "clipboard-write"] });
       await signInAsMember(c, page, /Mona/);
       await go(page, "/members", "Members");
-      await button(page, "Invite somebody").click();
+      await button(page, "Invite a colleague").click();
       await page.getByLabel("Name").fill("Priya");
       await page.getByLabel("E-mail").fill("priya@shop.example");
       await page.getByRole("dialog").getByRole("button", { name: "Invite" }).click();

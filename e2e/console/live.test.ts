@@ -181,7 +181,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await page.getByRole("slider").focus();
       for (let i = 0; i < 3; i++) await page.keyboard.press("ArrowRight");
       await page
-        .getByText(/would have been|Nobody was refused|Nothing was asked for/)
+        .getByText(/would have been|No request was refused|No requests in the last hour/)
         .first()
         .waitFor();
       await button(page, "Apply").click();
@@ -230,7 +230,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       const key = await keyWithRole(c, "viewer");
       await signInWithKey(c, page, "/keys", key);
       await heading(page, "Keys");
-      await page.getByText("This is for administrators.").first().waitFor();
+      await page.getByText("Read-only: only administrators can change this.").first().waitFor();
       await c.admin.store.update({ name: "Alder & Pine" });
       await page.getByRole("banner").getByText("Alder & Pine").waitFor();
       await c.admin.store.update({ name: "Practice store" });

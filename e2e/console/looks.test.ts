@@ -95,7 +95,7 @@ describe.skipIf(!hasChromium)("the console", () => {
   /** An action that opens a dialog or a part of a screen. */
   const OPENED: Record<string, { at: string; open: (page: Page) => Promise<unknown> }> = {
     "create-key": { at: "keys", open: (page) => button(page, "Create a key").click() },
-    invite: { at: "members", open: (page) => button(page, "Invite somebody").click() },
+    invite: { at: "members", open: (page) => button(page, "Invite a colleague").click() },
     "remove-member": { at: "members", open: (page) => button(page, "Remove Tilda").click() },
     move: { at: "provider", open: (page) => button(page, "Change address and client").click() },
     disable: { at: "provider", open: (page) => button(page, "Disable").click() },
@@ -121,7 +121,7 @@ describe.skipIf(!hasChromium)("the console", () => {
         await button(second, /Ada/).first().click();
         await second.getByRole("heading", { name: /Test (passed|failed)/ }).waitFor();
         await second.close();
-        await page.getByText("Test came through").waitFor();
+        await page.getByText("Test passed").waitFor();
       },
     },
     event: { at: "events-of-store", open: (page) => openRow(page) },
@@ -203,7 +203,7 @@ describe.skipIf(!hasChromium)("the console", () => {
     const page = await newPage(c, { viewport: { width: 360, height: 800 } });
     await signInWithKey(c, page, "/settings");
     const field = page.getByRole("textbox", { name: "Redirect URI 1" }).first();
-    const other = page.getByLabel("Way back to the shop").first();
+    const other = page.getByLabel("Link back to the shop").first();
     const widthOf = async (of: typeof field) => (await of.boundingBox())?.width;
     expect(await widthOf(field)).toBe(await widthOf(other));
     await page.context().close();

@@ -136,7 +136,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await openProvider(c);
       await tryOut("Test sign-on", /Ben/);
       const tested = page.getByRole("region", { name: "Test sign-on" });
-      await tested.getByText("Test came through").waitFor();
+      await tested.getByText("Test passed").waitFor();
       expect(await tested.getByRole("row", { name: /Nonce|nonce/ }).innerText()).toMatch(/Passed/);
       expect(await tested.getByText("Whether this person would be let in").count()).toBe(1);
       // Otherwise the provider remembers Ben.
@@ -145,7 +145,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await tested.getByText("Failed", { exact: true }).first().waitFor();
       expect(await tested.getByRole("row", { name: /E-mail address/ }).innerText()).toMatch(/Failed/);
       await tested.getByRole("link", { name: /^[0-9A-Z]{4}-[0-9A-Z]{4}$/ }).click();
-      await page.getByText("a test sign-on: nobody was signed in").waitFor();
+      await page.getByText("a test sign-on: no one was signed in").waitFor();
       expect((await c.admin.customers.list()).total).toBe(customers);
     });
 
@@ -163,7 +163,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await page.context().clock.fastForward(15 * 60_000);
       await waits.waitFor();
       await button(second, /Ben/).first().click();
-      await page.getByText("Test came through").waitFor();
+      await page.getByText("Test passed").waitFor();
       await page.context().close();
     });
 

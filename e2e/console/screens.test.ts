@@ -155,7 +155,7 @@ describe.skipIf(!hasChromium)("the console", () => {
         .waitFor();
       await go(page, "/settings", "The store");
       // The realms are above the store. Before they are there, the page is too short to scroll so far.
-      await page.getByLabel("Way back to the shop").first().waitFor();
+      await page.getByLabel("Link back to the shop").first().waitFor();
       const scrolled = () => page.evaluate(() => scrollY);
       await page.evaluate(() => scrollTo(0, 300));
       expect(await scrolled()).toBe(300);

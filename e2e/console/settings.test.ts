@@ -43,32 +43,32 @@ describe.skipIf(!hasChromium)("the console", () => {
         return (await c.admin.realms.get(settings.realm_id)).data;
       };
       expect((await read()).redirect_uris).toContain("https://shop.example/back");
-      await realmCard.getByLabel("Way back to the shop").fill("http://shop.example/");
+      await realmCard.getByLabel("Link back to the shop").fill("http://shop.example/");
       await realmCard.getByLabel("Colour").fill("pine");
-      await realmCard.getByText("Six digits after a #").waitFor();
+      await realmCard.getByText("Enter # and six digits").waitFor();
       const saveShown = realmCard.getByRole("button", { name: "Save what shoppers see" });
       expect(await saveShown.isDisabled()).toBe(true);
-      await realmCard.getByLabel("Way back to the shop").fill("https://shop.example/");
+      await realmCard.getByLabel("Link back to the shop").fill("https://shop.example/");
       await realmCard.getByLabel("Colour").fill("#0b5f52");
       await saveShown.click();
       await until(async () => (await read()).home_url === "https://shop.example/");
       expect((await read()).accent_color).toBe("#0b5f52");
       // The policy depends on who has verified the address, not on who has it.
       await page.getByText("If the provider has not verified it, the sign-on is refused.").waitFor();
-      await page.getByText("An address that nobody has verified refuses nobody.").waitFor();
+      await page.getByText("Addresses that are not verified do not count.").waitFor();
       await page.getByText("Refuse the new sign-on").click();
       await button(page, "Save the policy").click();
       await inDialog(page, "Change rule").click();
       await until(async () => (await read()).duplicate_email_policy === "disallowed");
-      await page.getByText("The customer stays as they are").click();
-      await button(page, "Save what follows").click();
+      await page.getByText("Leave the customer unchanged").click();
+      await button(page, "Save this policy").click();
       await until(async () => (await read()).profile_updates === "first");
       await c.admin.realms.update((await read()).id, {
         duplicate_email_policy: "api_only",
         profile_updates: "always",
       });
-      await page.getByLabel("Limit, requests a second").fill("0");
-      await page.getByText("A whole number, 1 or more.").waitFor();
+      await page.getByLabel("Limit (requests a second)").fill("0");
+      await page.getByText("Enter a whole number, 1 or more.").waitFor();
     });
 
     test("shows what another administrator saves where nothing was typed, and keeps what was typed", async () => {
@@ -81,7 +81,7 @@ describe.skipIf(!hasChromium)("the console", () => {
         .getByRole("region")
         .filter({ hasText: "Client id for OpenID Connect libraries" });
       const field = (label: string) => realmCard.getByLabel(label);
-      const note = page.getByText(/^Somebody else has saved this meanwhile/);
+      const note = page.getByText(/^Another person has saved a new value/);
       await field("Colour").fill("#123456");
       await c.admin.realms.update(realm_id, { logo_url: "https://shop.example/theirs.svg" });
       await until(async () => (await field("Address of the logo").inputValue()).endsWith("/theirs.svg"));
@@ -103,7 +103,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       const added = realmCard.getByRole("textbox", { name: /^Redirect URI/ }).last();
       await added.fill("https://shop.example/mine");
       await page.getByText("Refuse the new sign-on").click();
-      await page.getByLabel("Limit, requests a second").fill("12");
+      await page.getByLabel("Limit (requests a second)").fill("12");
       await c.admin.realms.update(realm_id, {
         redirect_uris: [...before.redirect_uris, "https://shop.example/theirs"],
         duplicate_email_policy: "allowed",
@@ -114,10 +114,10 @@ describe.skipIf(!hasChromium)("the console", () => {
       await note.getByText("99", { exact: true }).waitFor();
       expect(await added.inputValue()).toBe("https://shop.example/mine");
       expect(await page.getByRole("radio", { name: /Refuse the new sign-on/ }).isChecked()).toBe(true);
-      expect(await page.getByLabel("Limit, requests a second").inputValue()).toBe("12");
-      for (let left = 3; left > 0; left--) await button(page, "Show theirs").first().click();
+      expect(await page.getByLabel("Limit (requests a second)").inputValue()).toBe("12");
+      for (let left = 3; left > 0; left--) await button(page, "Use the new value").first().click();
       expect(await added.inputValue()).toBe("https://shop.example/theirs");
-      expect(await page.getByLabel("Limit, requests a second").inputValue()).toBe("99");
+      expect(await page.getByLabel("Limit (requests a second)").inputValue()).toBe("99");
       const { redirect_uris, duplicate_email_policy, logo_url, accent_color, home_url } = before;
       const shown = { logo_url, accent_color, home_url };
       await c.admin.realms.update(realm_id, { redirect_uris, duplicate_email_policy, ...shown });
@@ -148,7 +148,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await realmCard.getByRole("button", { name: "Save the redirect URIs" }).click();
       await page.getByText("The realm was changed since it was read.").waitFor();
       expect((await c.admin.realms.get(realm_id)).data.redirect_uris).toEqual(theirs);
-      await page.getByText(/^Somebody else has saved this meanwhile/).waitFor();
+      await page.getByText(/^Another person has saved a new value/).waitFor();
       expect(await mine.inputValue()).toBe("https://shop.example/mine");
       await c.admin.realms.update(realm_id, { redirect_uris: before });
     });
@@ -169,7 +169,7 @@ describe.skipIf(!hasChromium)("the console", () => {
           await route.continue();
         });
       const refused = page.getByText("The realm was changed since it was read.");
-      const note = page.getByText(/^Somebody else has saved this meanwhile/);
+      const note = page.getByText(/^Another person has saved a new value/);
       await realmCard.getByLabel("Colour").fill("#123456");
       await meanwhile({ accent_color: "#abcdef" });
       const saveShown = realmCard.getByRole("button", { name: "Save what shoppers see" });
@@ -196,7 +196,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       expect((await read()).duplicate_email_policy).toBe("allowed");
       await page.unrouteAll({ behavior: "wait" });
       await note.getByText("Keep separate").waitFor();
-      await button(page, "Show theirs").click();
+      await button(page, "Use the new value").click();
       await c.admin.realms.update(realm_id, { accent_color, duplicate_email_policy, home_url });
       await page.context().close();
     });
@@ -217,7 +217,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await c.admin.realms.update(realm_id, { redirect_uris: [...before, "https://shop.example/theirs"] });
       await save.click();
       await page.getByText("The realm was changed since it was read.").waitFor();
-      await page.getByText(/^Somebody else has saved this meanwhile/).waitFor();
+      await page.getByText(/^Another person has saved a new value/).waitFor();
       await save.click();
       await inDialog(page, "Remove redirect URI").click();
       await page.getByText("The redirect URIs are saved.").waitFor();
@@ -234,8 +234,8 @@ describe.skipIf(!hasChromium)("the console", () => {
       await go(page, "/members", "Members");
       await button(page, "Copy address for members").click();
       await copied(page, /\/console\/sign-in\?store=/);
-      await button(page, "Invite somebody").click();
-      const invite = page.getByRole("dialog", { name: "Invite somebody" });
+      await button(page, "Invite a colleague").click();
+      const invite = page.getByRole("dialog", { name: "Invite a colleague" });
       await invite.getByLabel("Name").fill("Tilda");
       await invite.getByLabel("E-mail").fill("tilda@shop.example");
       await invite.getByRole("radio", { name: /Viewer/ }).check();
@@ -298,12 +298,12 @@ describe.skipIf(!hasChromium)("the console", () => {
         ["/keys", "Keys", "Create a key"],
         ["/integrations", "Integrations", "Add an integration"],
         ["/settings", "Settings", "Save the policy"],
-        ["/members", "Members", "Invite somebody"],
+        ["/members", "Members", "Invite a colleague"],
       ];
     };
 
     /** Offered: the button is there. Not offered: the screen explains which role is needed. */
-    async function expectOffers(page: Page, offers: Offer[], isOffered: boolean, says: string) {
+    async function expectOffers(page: Page, offers: Offer[], isOffered: boolean, says: string | RegExp) {
       for (const [path, title, act] of offers) {
         await go(page, path, title);
         if (isOffered) await button(page, act).first().waitFor();
@@ -323,8 +323,13 @@ describe.skipIf(!hasChromium)("the console", () => {
       async (role, isSupport, isAdministrator) => {
         const page = await newPage(c);
         await signInWithKey(c, page, "/", await keyWithRole(c, role));
-        await expectOffers(page, await FOR_SUPPORT(), isSupport, "This is for support and administrators.");
-        await expectOffers(page, await FOR_ADMINISTRATORS(), isAdministrator, "This is for administrators.");
+        await expectOffers(
+          page,
+          await FOR_SUPPORT(),
+          isSupport,
+          "Only support and administrators can do this.",
+        );
+        await expectOffers(page, await FOR_ADMINISTRATORS(), isAdministrator, /only administrators can/i);
         await page.context().close();
       },
     );
@@ -333,7 +338,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       const page = await newPage(c);
       await signInAsMember(c, page, /Sam/);
       await page.getByText(/Sam.*support/).waitFor();
-      await expectOffers(page, await FOR_ADMINISTRATORS(), false, "This is for administrators.");
+      await expectOffers(page, await FOR_ADMINISTRATORS(), false, /only administrators can/i);
       const [, , [customer] = [""]] = await FOR_SUPPORT();
       await go(page, customer, "Ada");
       await button(page, "End all sessions").click();

@@ -222,14 +222,14 @@ describe.skipIf(!hasChromium)("the console", () => {
       await page.context().clock.install();
       await signInAsMember(c, page, /Mona/);
       await go(page, "/settings", "Settings");
-      await page.getByLabel("Way back to the shop").first().fill("https://half.typed.example/");
+      await page.getByLabel("Link back to the shop").first().fill("https://half.typed.example/");
       await button(page, "Add a redirect URI").first().click();
       await page.context().clock.fastForward(3_400_000);
       let left = 0;
       page.on("framenavigated", () => left++);
       await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
       await page.context().clock.runFor(2000);
-      expect([await page.getByLabel("Way back to the shop").first().inputValue(), left]).toEqual([
+      expect([await page.getByLabel("Link back to the shop").first().inputValue(), left]).toEqual([
         "https://half.typed.example/",
         0,
       ]);
@@ -258,7 +258,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await page.setViewportSize({ width: 1280, height: 800 });
       await signInAsMember(c, page, /Mona/);
       await go(page, "/settings", "The store");
-      await page.getByLabel("Way back to the shop").first().fill("https://half.typed.example/");
+      await page.getByLabel("Link back to the shop").first().fill("https://half.typed.example/");
       await page.route(/\/assets\/continue-/, (route) => route.abort());
       await page.context().clock.fastForward(3_601_000);
       const again = button(page, "Try again");
@@ -268,7 +268,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await page.unrouteAll();
       await again.click();
       await page.getByRole("dialog", { name: "Your session has ended" }).waitFor();
-      const typed = page.getByLabel("Way back to the shop").first();
+      const typed = page.getByLabel("Link back to the shop").first();
       expect(await typed.inputValue()).toBe("https://half.typed.example/");
       await page.context().close();
     });

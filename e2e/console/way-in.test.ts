@@ -255,7 +255,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       ).not.toContain(GONE);
       await page.getByLabel("Store id").fill("my store");
       await button(page, "Continue").click();
-      await page.getByText("neither a store’s id nor an address").waitFor();
+      await page.getByText("neither a store ID nor an address").waitFor();
       await page.getByLabel("Store id").fill(c.members);
       await button(page, "Continue").click();
       await heading(page, "Keys");

@@ -200,7 +200,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await page.getByRole("radio", { name: /^Viewer/ }).check();
       await fails("Change role", /\/v2\/application-keys\/[^/]+$/);
       await go(page, "/members", "Members");
-      await button(page, "Invite somebody").click();
+      await button(page, "Invite a colleague").click();
       await page.getByLabel("E-mail").fill("haste@shop.example");
       await fails("Invite", /\/v2\/members$/);
       await openProvider(c);

@@ -21,6 +21,14 @@ test("the picture › has a background of its own", () => {
   expect(picture).toMatch(/<rect class="ground" width="960" height="430"/);
 });
 
+test("the picture › has the colours of the console", () => {
+  const files = ["server/src/http/look/tokens.css", "console/src/styles/tokens.css"];
+  const tokens = files.map((path) =>
+    readFileSync(new URL(`../../packages/${path}`, import.meta.url), "utf8"),
+  );
+  for (const [colour] of picture.matchAll(/#[0-9a-f]{6}/g)) expect(tokens.join()).toContain(colour);
+});
+
 test.each([
   ["light", light],
   ["dark", dark],

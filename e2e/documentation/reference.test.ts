@@ -46,7 +46,7 @@ describe.skipIf(!hasChromium)("the API reference", () => {
     await tokens.getByLabel("Client id").fill(client_id);
     await tokens.getByLabel("Client secret").fill(client_secret);
     await tokens.getByRole("button").click();
-    await tokens.getByText("Every command below has the token now").waitFor();
+    await tokens.getByText("Every command below now has the token").waitFor();
   }
 
   test("puts the reader's own token into the commands, and sends them", async () => {
@@ -61,7 +61,7 @@ describe.skipIf(!hasChromium)("the API reference", () => {
     await tokens.getByLabel("Client secret").fill(made.application_key.client_secret);
     await tokens.getByRole("button").click();
     await tokens
-      .getByText("Every command below has the token now, and the ids that answers bring.")
+      .getByText("Every command below now has the token. IDs from answers are filled in, too.")
       .waitFor();
     const token = await tokens.getByLabel("Access token").inputValue();
     const create = page.locator("#createCustomer");

@@ -22,6 +22,7 @@ const SOURCES = [
   "src",
   "../sdk/src",
   "../server/src/contract/problems.ts",
+  "../server/src/http/look/tokens.css",
   "../server/package.json",
   "../../package.json",
   "../../package-lock.json",

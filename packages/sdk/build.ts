@@ -30,38 +30,43 @@ for (const path of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
   writeFileSync(join(folder, path), text.replaceAll(/((?:from |import\()"\.[^"]+)\.ts"/g, '$1.js"'));
 }
 
-// The storefront's part in one file, for pages without a bundler or an import map.
-const ONE_FILE = "browser.js";
-await build({
-  configFile: false,
-  logLevel: "silent",
-  build: {
-    outDir: folder,
-    emptyOutDir: false,
-    target: "es2022",
-    rolldownOptions: {
-      input: join(here, "src/index.ts"),
-      preserveEntrySignatures: "strict",
-      output: {
-        format: "es",
-        entryFileNames: ONE_FILE,
+/** For pages without a bundler or an import map: the storefront's part, and its messages in other languages. */
+const ONE_FILES = { "browser.js": "./src/index.ts", "browser-messages.js": "./src/messages/index.ts" };
+for (const [name, source] of Object.entries(ONE_FILES))
+  await build({
+    configFile: false,
+    logLevel: "silent",
+    build: {
+      outDir: folder,
+      emptyOutDir: false,
+      target: "es2022",
+      rolldownOptions: {
+        input: join(here, source),
+        preserveEntrySignatures: "strict",
+        output: {
+          format: "es",
+          entryFileNames: name,
+        },
       },
     },
-  },
-});
+  });
 
 const { exports, private: _, ...published } = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
 const built = (source: string) => source.replace("./src/", "./").replace(/\.ts$/, ".js");
-const entries = Object.entries<string>(exports).map(([name, source]) => {
-  const module = built(source);
-  return [name, { types: module.replace(/\.js$/, ".d.ts"), default: module }];
-});
-const oneFile = { types: "./index.d.ts", default: `./${ONE_FILE}` };
+const typesOf = (source: string) => built(source).replace(/\.js$/, ".d.ts");
+const entries = Object.entries<string>(exports).map(([name, source]) => [
+  name,
+  { types: typesOf(source), default: built(source) },
+]);
+const oneFiles = Object.entries(ONE_FILES).map(([name, source]) => [
+  `./${name}`,
+  { types: typesOf(source), default: `./${name}` },
+]);
 const contents = {
   ...published,
   ...projectMetadata("packages/sdk"),
   publishConfig: { access: "public" },
-  exports: { ...Object.fromEntries(entries), [`./${ONE_FILE}`]: oneFile },
+  exports: Object.fromEntries([...entries, ...oneFiles]),
 };
 writeFileSync(join(folder, "package.json"), `${JSON.stringify(contents, null, 2)}\n`);
 writeFileSync(join(folder, "README.md"), withAbsoluteLinks("packages/sdk/README.md", published.version));

@@ -6,6 +6,7 @@ import { Console } from "./frame/console.tsx";
 import { focusWhatIsPressed } from "./parts/forms/focus-pressed.ts";
 import { keepFocus } from "./parts/forms/keep-focus.ts";
 import { noteRefusal } from "./session/session.ts";
+import "../../server/src/http/look/tokens.css";
 import "./styles/tokens.css";
 import "./styles/ground.css";
 import "./styles/frame.css";

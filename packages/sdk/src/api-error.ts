@@ -8,6 +8,8 @@ export type Fault = {
   detail: string;
   source?: { pointer: string } | { parameter: string } | { header: string };
   meta?: Record<string, unknown>;
+  /** The page of this error at the service. */
+  links: { about: string };
   /** The request id. */
   id: string;
 };

@@ -3,7 +3,7 @@ import { ApiError } from "./api-error.ts";
 import type { ErrorCode } from "./error-codes.ts";
 import { challengeOf, randomText } from "./pkce.ts";
 import type { Providers } from "./providers.ts";
-import { readSignOnError, tellShopper } from "./shopper-messages.ts";
+import { codeToTell, readSignOnError, tellShopper } from "./shopper-messages.ts";
 import { SLOT_MS, type Slots } from "./slots.ts";
 import type { BegunSignOn, CustomerToken, SignOnOptions } from "./types.ts";
 
@@ -136,4 +136,4 @@ export async function requestToken(api: Api, idempotencyKey: string, grant: obje
 }
 
 const failure = (code: ErrorCode, reference?: string, reason?: string): ApiError =>
-  new ApiError(code, tellShopper(code, code), { reference, reason });
+  new ApiError(code, tellShopper(codeToTell(code, reason), code), { reference, reason });

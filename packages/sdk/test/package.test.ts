@@ -65,6 +65,9 @@ test("the storefront's part is smaller than 5,000 bytes, minified and gzipped", 
   const [chunk, ...others] = built.output;
   expect(others).toEqual([]);
   expect(chunk.exports.sort()).toEqual(["ApiError", "createStorefront"]);
+  // The other languages are an entry of their own.
+  expect(chunk.code).toContain("Wrong e-mail or password.");
+  expect(chunk.code).not.toMatch(/Anmeldung|sesión|connexion|ログイン/);
   const gzipped = gzipSync(chunk.code, { level: 9 }).length;
   console.log(`@latchkey/sdk, storefront: ${chunk.code.length} bytes minified, ${gzipped} gzipped`);
   expect(gzipped).toBeLessThan(5000);
@@ -97,9 +100,11 @@ describe("the built package", () => {
     expect(about).not.toHaveProperty("scripts");
     expect(exports).toEqual({
       ".": { types: "./index.d.ts", default: "./index.js" },
+      "./messages": { types: "./messages/index.d.ts", default: "./messages/index.js" },
       "./admin": { types: "./admin/index.d.ts", default: "./admin/index.js" },
       "./webhooks": { types: "./webhooks/index.d.ts", default: "./webhooks/index.js" },
       "./browser.js": { types: "./index.d.ts", default: "./browser.js" },
+      "./browser-messages.js": { types: "./messages/index.d.ts", default: "./browser-messages.js" },
     });
     const files = readdirSync(dist, { recursive: true, encoding: "utf8" });
     expect(files).toEqual(
@@ -116,6 +121,16 @@ describe("the built package", () => {
       "ApiError",
       "createStorefront",
     ]);
+    expect(text).not.toContain("Anmeldung");
+  });
+
+  test("has the messages in other languages in one file without imports", async () => {
+    const path = join(dist, "browser-messages.js");
+    expect(readFileSync(path, "utf8")).not.toMatch(/\bimport\b/);
+    const { shopperMessage } = await import(pathToFileURL(path).href);
+    expect(shopperMessage({ code: "credentials_wrong", message: "" }, "de-CH")).toMatch(
+      /^E-Mail-Adresse oder/,
+    );
   });
 
   test("can be imported by plain Node", async () => {

@@ -2,13 +2,18 @@ import { stripTypeScriptTypes } from "node:module";
 import { afterEach, expect, test, vi } from "vitest";
 import * as admin from "../src/admin/index.ts";
 import * as sdk from "../src/index.ts";
+import * as messages from "../src/messages/index.ts";
 import { declares, examples, tenLines, titleOf } from "./support/examples.ts";
 import { newStorage, openBrowser, openShop, type Shop, signOn } from "./support/shop.ts";
 
 /** Runs the README's examples against a real service and identity provider. */
 
 const PAGE = "https://shop.example/signed-in";
-const modules: Record<string, object> = { "@latchkey/sdk": sdk, "@latchkey/sdk/admin": admin };
+const modules: Record<string, object> = {
+  "@latchkey/sdk": sdk,
+  "@latchkey/sdk/admin": admin,
+  "@latchkey/sdk/messages": messages,
+};
 
 afterEach(() => void vi.unstubAllGlobals());
 
@@ -64,6 +69,7 @@ const EXPECTED: Record<string, RegExp[]> = {
   "E-mail and password": [/^Signed in until \w{3} /],
   "The signed-in customer": [/^Hostile this one$/],
   "When something goes wrong": [/^state_unknown This sign-in has ended or was started in another browser\./],
+  "In the shopper's language": [/^E-Mail-Adresse oder Passwort ist falsch\.$/],
   Options: [/^access_token POST .*200$/, /^settings GET .*200$/, /^providers GET .*200$/],
   Administration: [/^lkid_\w+ lksk_\w+$|^R1 met|^for await /, /@shop\.example$|^R2 |^\d+ events/],
 };

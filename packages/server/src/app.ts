@@ -3,6 +3,7 @@ import { type AppOptions, createDeps } from "./deps.ts";
 import { consolePages } from "./http/console.ts";
 import { toFetch } from "./http/fetch.ts";
 import { createObserver } from "./http/observe.ts";
+import { errorPages } from "./http/pages/error-pages.ts";
 import { frontPage } from "./http/pages/front-page.ts";
 import { referencePages } from "./http/reference/pages.ts";
 import { serveRoutes } from "./http/serve.ts";
@@ -41,6 +42,7 @@ export function createApp(options: AppOptions) {
   const serve = serveRoutes(serving, forAll, [
     frontPage(publicUrl, { hasHealth: !options.operationsApart }),
     ...referencePages(publicUrl),
+    ...errorPages(publicUrl),
     consolePages(publicUrl),
   ]);
   /** Logs and counts connections that are refused before a request can be routed. */
@@ -57,6 +59,7 @@ export function createApp(options: AppOptions) {
     });
   return {
     ...createTidying(deps),
+    publicUrl,
     serve,
     /** Serves health and metrics only, for LATCHKEY_OPERATIONS_PORT. */
     serveOperations: serveRoutes(serving, forOperators, []),

@@ -5,7 +5,6 @@ import type { Config } from "./config.ts";
 import type { Traces } from "./contract/traces.ts";
 import type { Valkey } from "./counters/valkey.ts";
 import { type Draining, watchConnections } from "./http/drain.ts";
-import type { Serve } from "./http/message.ts";
 import { createHttpServer } from "./http/server.ts";
 import { type Clock, steadyClock } from "./lib/clock.ts";
 import { giveBackWhenIdle } from "./lib/give-back.ts";
@@ -60,10 +59,10 @@ export async function startService(config: Config, { prepare, worker }: Starting
       operationsApart: config.operationsPort !== undefined,
     });
     const { host, port, operationsPort } = config;
-    doors.push(await open(app, app.serve, { host, port, name: "PORT" }));
+    doors.push(await open(app, { host, port, name: "PORT" }));
     if (operationsPort !== undefined) {
       const address = { host, port: operationsPort, name: "LATCHKEY_OPERATIONS_PORT" };
-      doors.push(await open(app, app.serveOperations, address));
+      doors.push(await open({ ...app, serve: app.serveOperations }, address));
     }
     app.start();
     giveBackWhenIdle();
@@ -100,8 +99,8 @@ async function connectValkey(
 
 type Address = { host: string; port: number; name: string };
 
-async function open({ onRefused }: App, serve: Serve, { host, port, name }: Address): Promise<Draining> {
-  const server = createHttpServer(serve, onRefused);
+async function open(app: App, { host, port, name }: Address): Promise<Draining> {
+  const server = createHttpServer(app);
   const draining = watchConnections(server);
   server.listen({ host, port });
   try {

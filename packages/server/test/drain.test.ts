@@ -21,13 +21,14 @@ beforeEach(async () => {
   asked = [];
   answer = undefined;
   accepted = undefined;
-  server = createHttpServer(
-    async ({ target }) => {
+  server = createHttpServer({
+    publicUrl: "http://localhost:4000",
+    serve: async ({ target }) => {
       asked.push(target);
       return answer?.promise ?? WELL;
     },
-    () => {},
-  );
+    onRefused: () => {},
+  });
   // Node itself closes no kept connection.
   server.keepAliveTimeout = 0;
   draining = watchConnections(server);

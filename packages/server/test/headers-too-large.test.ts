@@ -9,12 +9,13 @@ import { createHttpServer } from "../src/http/server.ts";
 import { newId } from "../src/lib/ids.ts";
 import { observe } from "./support/observed.ts";
 
-const server = createHttpServer(
-  async () => {
+const server = createHttpServer({
+  publicUrl: "http://localhost:4000",
+  serve: async () => {
     throw new Error("a header block of 17 KB has reached a route");
   },
-  () => {},
-);
+  onRefused: () => {},
+});
 beforeAll(async () => {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

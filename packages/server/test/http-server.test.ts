@@ -9,10 +9,11 @@ test.each([
   ["more than that", "Žofie 🛒"],
   ["nothing", ""],
 ])("a text of %s arrives on a port as UTF-8, with its length in bytes", async (_, body) => {
-  const server = createHttpServer(
-    async () => ({ status: 200, headers: {}, body }),
-    () => {},
-  );
+  const server = createHttpServer({
+    publicUrl: "http://localhost:4000",
+    serve: async () => ({ status: 200, headers: {}, body }),
+    onRefused: () => {},
+  });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   try {

@@ -177,7 +177,7 @@ describe("the shop", () => {
     for (const style of stylesOf(answer))
       expect(policyOf(answer)).toContain(`'sha256-${createHash("sha256").update(style).digest("base64")}'`);
     expect(stylesOf(answer)[1]).toMatch(
-      /^:root \{ --accent: #[0-9a-f]{6}; \} @media \(prefers-color-scheme: dark\) \{ :root \{ --accent: #ffd400; \} \}$/,
+      /^:root \{ --accent: #[0-9a-f]{6}; \} @media screen and \(prefers-color-scheme: dark\) \{ :root \{ --accent: #ffd400; \} \}$/,
     );
     expect(policyOf(answer)).not.toContain("unsafe");
   });

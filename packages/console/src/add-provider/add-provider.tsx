@@ -28,7 +28,7 @@ export function AddProvider() {
       crumb={{ to: "/providers", label: "Providers" }}
     >
       {!can("administer") ? (
-        <NotOffered act="administer" />
+        <NotOffered act="administer" isWhole />
       ) : realm && profile ? (
         <Begun
           realm={realm}

@@ -45,7 +45,7 @@ function Groups() {
   return (
     <Screen
       title="Failures"
-      lead="What fails most, by reason and provider."
+      lead="Failed sign-ons by reason and provider, the most frequent first."
       actions={<RangeChoice range={range} onChoose={choose} />}
     >
       <Asked
@@ -56,7 +56,7 @@ function Groups() {
               title="No sign-on has failed"
               action={<Link href="/providers">Look at the providers</Link>}
             >
-              Failures are grouped here by their reason, so that the one to mend first is on top.
+              Failures are grouped here by reason, with the most frequent one on top.
             </Empty>
           )
         }
@@ -89,7 +89,7 @@ function GroupItem({ group }: { group: Group }) {
         </span>
         <br />
         <span className="quiet small">
-          <code>{reason}</code> · {profileId ? (name ?? "a provider that was removed") : "no provider"} ·{" "}
+          <code>{reason}</code> · {profileId ? (name ?? "removed provider") : "no provider"} ·{" "}
           {actorInWords(example ?? { outcome: "failed", reason }, isOfMember)}
         </span>
       </span>
@@ -111,7 +111,11 @@ function OneGroup({ reason, profileId }: { reason: string; profileId: string | n
     >
       <Listing
         query={query}
-        empty={<Empty title="None any more">No kept record has this reason.</Empty>}
+        empty={
+          <Empty title="No record with this reason">
+            Records are deleted after a time, so older ones may be gone.
+          </Empty>
+        }
         head={(found) => <GroupHead found={found} />}
       >
         {(signOn) => <SignOnItem signOn={signOn} />}
@@ -130,10 +134,10 @@ function GroupHead({ found }: { found: Grown<SignOn> }) {
           <p>
             <Words of={`${example.means ?? ""} ${example.remedy ?? ""}`} />
           </p>
-          <p className="quiet small">Who must act: {actorInWords(example, isOfMember)}</p>
+          <p className="quiet small">Who can fix it: {actorInWords(example, isOfMember)}</p>
         </div>
       )}
-      <p className="quiet">{countOf(found)} in all</p>
+      <p className="quiet">{countOf(found)} in total</p>
     </>
   );
 }

@@ -53,7 +53,7 @@ function Steps({ note, keep }: { note: Note | undefined; keep: (note: Note) => v
             className="button-word"
             onClick={() => {
               keep("closed");
-              say("Hidden. Settings shows the first steps again.");
+              say("The first steps are hidden. Settings can show them again.");
             }}
           >
             Hide

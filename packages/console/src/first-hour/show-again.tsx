@@ -13,7 +13,7 @@ export function ShowFirstSteps() {
     <section className="card stack-tight" aria-labelledby="first-steps">
       <h2 id="first-steps">First steps</h2>
       <p className="quiet">
-        From the first provider to the first colleague: what a new store needs, and which of it is done.
+        What a new store needs, from the first provider to the first colleague, and what is done already.
       </p>
       <p>
         <Link href="/" onClick={() => openNotes(ofDevice).write(store.id, "recalled")}>

@@ -36,7 +36,7 @@ export function stepsOf({ providers, hasRedirectUri, isTested, hasShopper, hasCo
     {
       name: "provider",
       title: "Add an identity provider",
-      why: "Shoppers sign in with an account that they already have there.",
+      why: "Shoppers sign in with the account that they already have there.",
       isDone: ready !== undefined,
       act: begun
         ? { label: `Continue with ${begun.name}`, to: pathOf(begun) }
@@ -45,7 +45,7 @@ export function stepsOf({ providers, hasRedirectUri, isTested, hasShopper, hasCo
     {
       name: "redirect-uri",
       title: "Add a redirect URI",
-      why: "The address of your shop to which a sign-on returns. Latchkey sends shoppers to no other address.",
+      why: "The address of your shop to which shoppers return. Latchkey sends them to no other address.",
       isDone: hasRedirectUri,
       act: { label: "Add it in Settings", to: "/settings" },
     },
@@ -53,8 +53,8 @@ export function stepsOf({ providers, hasRedirectUri, isTested, hasShopper, hasCo
       name: "test",
       title: "Make a test sign-on",
       why: ready
-        ? "Sign in once yourself and see every check, before a shopper does. It creates no customer and no token."
-        : "First add a provider. Then sign in once yourself and see every check, before a shopper does.",
+        ? "Sign in once yourself and see every check before shoppers do. No customer or token is created."
+        : "Add a provider first. Then sign in once yourself and see every check before shoppers do.",
       // A shopper who came through shows the same, also when the record of the test is deleted.
       isDone: isTested || hasShopper,
       act: ready && { label: "Test sign-on", to: pathOf(ready) },
@@ -62,13 +62,13 @@ export function stepsOf({ providers, hasRedirectUri, isTested, hasShopper, hasCo
     {
       name: "shopper",
       title: "See the first shopper sign in",
-      why: "Add the sign-in to your shop. The guide has complete examples; this step ticks itself at the first sign-on.",
+      why: "Add the sign-in to your shop. The guide has complete examples. This step is done at the first sign-on.",
       isDone: hasShopper,
     },
     {
       name: "colleague",
       title: "Invite a colleague",
-      why: "Another person can help shoppers while you are away, under their own name and in a role that you choose.",
+      why: "A colleague can help shoppers while you are away, with their own sign-in and a role that you choose.",
       isDone: hasColleague,
       act: { label: "Invite under Members", to: "/members" },
     },

@@ -27,7 +27,7 @@ export function ChooseEvents({ observes, onChange }: Props) {
               />
               <strong>{label}</strong>
               <span className="why">
-                All events, and those that a later release adds (<code>{resource}.*</code>)
+                All events, including those that later releases add (<code>{resource}.*</code>)
               </span>
             </label>
             <details className="event">

@@ -10,7 +10,7 @@ export const STATUS_WORDS: Record<IntegrationDelivery["status"], { tone: Tone; w
 const GIVEN_UP: Record<NonNullable<IntegrationDelivery["reason"]>, string> = {
   attempts_exceeded: "Given up after ten attempts.",
   gone: "Given up: the receiver answered 410 (gone).",
-  event_forgotten: "Given up: its event is no longer kept, so there is nothing to send.",
+  event_forgotten: "Given up: the event was deleted from the log, so there is nothing to send.",
 };
 
 /** Why there is no further attempt; undefined if there is one, or if the message was delivered. */

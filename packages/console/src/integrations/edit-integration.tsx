@@ -50,7 +50,7 @@ export function EditIntegration({ integration, onClose }: Props) {
       {isConfirming && (
         <Confirm
           title={`Send the messages of ${seen.name} to another address?`}
-          says="From now on Latchkey posts the store’s events to the new address, and no longer to the old one. The signing secret stays the same."
+          says="Latchkey posts the store’s events to the new address from now on, and no longer to the old one. The signing secret stays the same."
           figures={[waitingFor(admin, seen.id, "wait and are sent to the new address")]}
           act="Change address"
           onClose={() => setConfirming(false)}

@@ -6,7 +6,6 @@ import { Confirm } from "../parts/forms/confirm.tsx";
 import { useOpener } from "../parts/forms/modal.tsx";
 import { useSecretOnce } from "../parts/forms/secret-once.tsx";
 import { useAct } from "../parts/forms/use-act.ts";
-import { NotOffered } from "../parts/not-offered.tsx";
 import { say } from "../parts/text/notices.tsx";
 import { Problem } from "../parts/text/problem.tsx";
 import { useCan } from "../session/can.ts";
@@ -69,7 +68,6 @@ export function IntegrationActs({ integration }: { integration: Integration }) {
           </>
         )}
       </div>
-      {!can("administer") && <NotOffered act="administer" />}
       <div aria-live="polite">{tested && <Attempt attempt={tested.attempt} />}</div>
       {Opened && <Opened integration={integration} onClose={() => setOpen(undefined)} />}
     </section>
@@ -82,7 +80,7 @@ function Disable({ integration: { id, name }, onClose }: Props) {
   return (
     <Confirm
       title={`Disable ${name}?`}
-      says="Latchkey sends it nothing until you enable it again. Events of the time in between are not sent by themselves."
+      says="Latchkey sends it nothing until you enable it again. Events from that time are not sent later, unless you replay them."
       figures={[waitingFor(admin, id, "wait until it is enabled again")]}
       act="Disable integration"
       onClose={onClose}
@@ -113,7 +111,7 @@ function Rotate({ integration: { id, name }, onClose }: Props) {
         showSecret({
           title: `The new secret of ${name}`,
           values: { "Signing secret": data.signing_secret },
-          children: <p className="quiet small">The old secret signs too for 24 hours.</p>,
+          children: <p className="quiet small">For 24 hours the old secret signs too.</p>,
           opener,
         });
         // Does not wait for the refetch: the dialog would stay open above the secret.
@@ -130,8 +128,8 @@ function Delete({ integration: { id, name }, onClose }: Props) {
   return (
     <Confirm
       title={`Delete ${name}?`}
-      says="Latchkey sends it nothing more, and deletes its deliveries with the receiver’s answers. This cannot be undone."
-      figures={[waitingFor(admin, id, "wait to be sent and are deleted, too")]}
+      says="Latchkey sends it nothing more, and deletes its deliveries and the receiver’s answers. This cannot be undone."
+      figures={[waitingFor(admin, id, "wait to be sent, and are deleted too")]}
       act="Delete integration"
       name={{ what: "integration’s name", is: name }}
       onClose={onClose}

@@ -2,8 +2,10 @@ import type { Integration } from "@latchkey/sdk/admin";
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "wouter";
 import { Asked } from "../parts/lists/asked.tsx";
+import { NotOffered } from "../parts/not-offered.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { Instant } from "../parts/text/instant.tsx";
+import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
 import { Deliveries } from "./deliveries.tsx";
 import { IntegrationActs } from "./integration-acts.tsx";
@@ -12,13 +14,18 @@ import { Health } from "./integrations.tsx";
 export function IntegrationScreen() {
   const { id = "" } = useParams<{ id: string }>();
   const admin = useAdmin();
+  const can = useCan();
   const query = useQuery({
     queryKey: ["integrations", id],
     queryFn: async () => (await admin.integrations.get(id)).data,
     refetchInterval: 5000,
   });
   return (
-    <Screen title={query.data?.name ?? "Integration"} crumb={{ to: "/integrations", label: "Integrations" }}>
+    <Screen
+      title={query.data?.name ?? "Integration"}
+      crumb={{ to: "/integrations", label: "Integrations" }}
+      actions={!can("administer") && <NotOffered act="administer" />}
+    >
       <Asked query={query}>
         {(integration) => (
           <div className="stack-wide">
@@ -35,7 +42,7 @@ export function IntegrationScreen() {
 function Facts({ integration }: { integration: Integration }) {
   const { configuration, observes, meta } = integration;
   return (
-    <section className="card stack" aria-label="What it is">
+    <section className="card stack" aria-label="Facts">
       <div className="row">
         <Health of={integration} />
         {meta.failing_since && (
@@ -43,9 +50,9 @@ function Facts({ integration }: { integration: Integration }) {
             failing since <Instant at={meta.failing_since} isExact />
           </span>
         )}
-        {meta.disabled_reason === "gone" && <span>the receiver answered 410 (gone)</span>}
-        {meta.disabled_reason === "failing" && <span>all deliveries failed for five days</span>}
-        {meta.disabled_reason === "restored" && <span>it was restored from a backup</span>}
+        {meta.disabled_reason === "gone" && <span>because the receiver answered 410 (gone)</span>}
+        {meta.disabled_reason === "failing" && <span>because all deliveries failed for five days</span>}
+        {meta.disabled_reason === "restored" && <span>because the store was restored from a backup</span>}
       </div>
       <dl className="facts">
         <dt>Address</dt>
@@ -58,9 +65,9 @@ function Facts({ integration }: { integration: Integration }) {
         </dd>
         {meta.previous_secret_until && (
           <>
-            <dt>Older secret</dt>
+            <dt>Previous secret</dt>
             <dd>
-              also signs, until <Instant at={meta.previous_secret_until} isExact isAhead />
+              also signs until <Instant at={meta.previous_secret_until} isExact isAhead />
             </dd>
           </>
         )}

@@ -32,7 +32,7 @@ export function Integrations() {
   return (
     <Screen
       title="Integrations"
-      lead="Latchkey posts events to your programs: each event signed, at least once, in order for each resource."
+      lead="Latchkey posts events to your programs, signed and at least once. The events of one resource arrive in order."
       actions={
         can("administer") ? (
           <button type="button" className="button" onClick={() => setCreating(true)}>
@@ -47,8 +47,8 @@ export function Integrations() {
         query={query}
         empty={
           <Empty title="No integration yet">
-            For example a newsletter that needs new customers, or a till that must know of ended sessions:
-            enter its address and choose its events. Latchkey tries a failed delivery again for three days.
+            An integration sends events to a program, for example new customers to a newsletter. Enter its
+            address and choose its events. Latchkey repeats failed deliveries for three days.
           </Empty>
         }
       >

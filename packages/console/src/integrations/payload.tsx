@@ -57,9 +57,9 @@ async function readEvent(
 }
 
 function aboutIt({ data }: Event, format: Props["format"]): string {
-  if (data === "(erased)") return "The person was erased since, so their data is no longer shown.";
-  if (data.withheld) return "Your role sees parts of this event. The receiver gets all of it.";
+  if (data === "(erased)") return "The person was erased, so their data is no longer shown.";
+  if (data.withheld) return "Your role can see only parts of this event. The receiver gets all of it.";
   return format === "cloudevents"
-    ? "The body of the message, as the log has it."
-    : "The event. The body has it in the older format, with the resource as its payload.";
+    ? "The body of the message, as it is in the log."
+    : "The event. The message has the older format, with the resource as its payload.";
 }

@@ -16,13 +16,13 @@ const GRACES = [
   {
     value: "86400",
     label: "A day",
-    why: "Time to bring the new secret to each place where the program runs.",
+    why: "Time to put the new secret in every place where the program runs.",
   },
-  { value: "604800", label: "A week", why: "For programs that are released rarely." },
+  { value: "604800", label: "A week", why: "For programs that are rarely released." },
   {
     value: "0",
     label: "None: end it now",
-    why: "For a secret that has leaked. Programs that use it are refused at once.",
+    why: "For a leaked secret. Programs that use it are refused at once.",
   },
 ] as const;
 
@@ -62,7 +62,7 @@ export function ChangeKeyRole({ value: key, onClose }: Props) {
   return (
     <ChangeRole
       of={key}
-      says="The new role counts within a second, also for access tokens that the program already has. Requests that the new role does not allow are refused."
+      says="The new role applies within a second, also to access tokens that the program already has. Requests that the new role does not allow are refused."
       figures={[requestsOf(admin, key)]}
       onClose={onClose}
       onChange={async (role) => {

@@ -27,7 +27,7 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
     });
     showSecret({
       title: `The key of ${data.name}`,
-      values: { "Client id": data.client_id, "Client secret": data.client_secret },
+      values: { "Client ID": data.client_id, "Client secret": data.client_secret },
       opener,
     });
     void queries.invalidateQueries({ queryKey: ["keys"] });
@@ -45,11 +45,11 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
         />
         <Field
           label="Reserved requests a second"
-          hint="Requests up to this rate are never refused, whatever other keys do. 0: the key uses the shared rate."
+          hint="Requests up to this rate are never refused, whatever other keys do. With 0 the key uses the shared rate."
           inputMode="numeric"
           value={reserved}
           onType={setReserved}
-          fault={isCount ? undefined : "A whole number, 0 or more."}
+          fault={isCount ? undefined : "Enter a whole number, 0 or more."}
         />
         <div className="stack-tight">
           <strong>What is it for?</strong>
@@ -61,7 +61,7 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
           />
           {purpose === undefined && (
             <p className="quiet small">
-              Without a choice the key is a viewer. You can change its role later.
+              Without a choice the key gets the role viewer. You can change the role later.
             </p>
           )}
         </div>

@@ -15,12 +15,17 @@ import { reservedInWords } from "./shares.ts";
 export function KeyScreen() {
   const { id = "" } = useParams<{ id: string }>();
   const admin = useAdmin();
+  const can = useCan();
   const query = useQuery({
     queryKey: ["keys", id],
     queryFn: async () => (await admin.applicationKeys.get(id)).data,
   });
   return (
-    <Screen title={query.data?.name ?? "Key"} crumb={{ to: "/keys", label: "Keys" }}>
+    <Screen
+      title={query.data?.name ?? "Key"}
+      crumb={{ to: "/keys", label: "Keys" }}
+      actions={!can("administer") && <NotOffered act="administer" />}
+    >
       <Asked query={query}>{(key) => <Shown value={key} />}</Asked>
     </Screen>
   );
@@ -32,48 +37,53 @@ function Shown({ value: key }: { value: ApplicationKey }) {
   const { created_at, last_used_at } = key.meta.timestamps;
   return (
     <div className="stack-wide">
-      <section className="card" aria-label="What it is">
+      <section className="card" aria-label="Facts">
         <dl className="facts">
-          <dt>Client id</dt>
+          <dt>Client ID</dt>
           <dd>
-            <code>{key.client_id}</code> <Copy text={key.client_id} what="client id" word />
+            <code>{key.client_id}</code> <Copy text={key.client_id} what="client ID" word />
           </dd>
           <dt>Role</dt>
           <dd>{key.role}</dd>
           <dt>OpenID client</dt>
-          <dd>{key.openid_client === "standard" ? "standard: PKCE or a nonce" : "PKCE and e-mail"}</dd>
+          <dd>
+            {key.openid_client === "standard"
+              ? "Standard: requires PKCE or a nonce"
+              : "Requires PKCE and the scope email"}
+          </dd>
           <dt>Limit</dt>
           <dd>{reservedInWords(key)}</dd>
           <dt>Last used</dt>
           <dd>
-            <Instant at={last_used_at} isExact />
+            <Instant at={last_used_at} never="never used" isExact />
           </dd>
-          <dt>Made</dt>
+          <dt>Created</dt>
           <dd>
             <Instant at={created_at} isExact />
           </dd>
-          <dt>Id</dt>
+          <dt>ID</dt>
           <dd>
-            <code>{key.id}</code> <Copy text={key.id} what="id of the key" word />
+            <code>{key.id}</code> <Copy text={key.id} what="ID of the key" word />
           </dd>
         </dl>
       </section>
       <section className="stack" aria-labelledby="secrets">
-        <h2 id="secrets">Secrets that work</h2>
+        <h2 id="secrets">Valid secrets</h2>
         <Items items={key.meta.secrets} keyOf={({ created_at: at }) => at}>
           {(secret) => (
             <div className="item">
               <span className="item-words">
-                made <Instant at={secret.created_at} isExact />
+                created <Instant at={secret.created_at} isExact />
                 <br />
                 <span className="quiet small">
-                  last used <Instant at={secret.last_used_at} isExact />
+                  {secret.last_used_at !== null && "last used "}
+                  <Instant at={secret.last_used_at} never="never used" isExact />
                 </span>
               </span>
               <span className="item-side">
                 {secret.expires_at !== null && (
                   <span>
-                    ends <Instant at={secret.expires_at} isExact isAhead />
+                    expires <Instant at={secret.expires_at} isExact isAhead />
                   </span>
                 )}
               </span>
@@ -81,14 +91,12 @@ function Shown({ value: key }: { value: ApplicationKey }) {
           )}
         </Items>
       </section>
-      <section className="stack" aria-labelledby="change">
-        <h2 id="change">Change</h2>
-        {can("administer") ? (
+      {can("administer") && (
+        <section className="stack" aria-labelledby="change">
+          <h2 id="change">Change</h2>
           <KeyActs value={key} onDeleted={() => go("/keys")} />
-        ) : (
-          <NotOffered act="administer" />
-        )}
-      </section>
+        </section>
+      )}
     </div>
   );
 }

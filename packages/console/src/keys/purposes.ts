@@ -8,25 +8,25 @@ export const PURPOSES = [
     value: "storefront",
     role: "viewer",
     label: "A storefront: customers sign in",
-    why: "It needs the client id alone, which is public. The secret stays unused and may only read (viewer).",
+    why: "It needs only the client ID, which is public. The secret is not used and can only read (viewer).",
   },
   {
     value: "reads",
     role: "viewer",
     label: "A program that reads",
-    why: "Reports and monitoring: it reads everything except secrets, and changes nothing (viewer).",
+    why: "For reports and monitoring: it can read everything except secrets, and change nothing (viewer).",
   },
   {
     value: "support",
     role: "support",
     label: "A support tool",
-    why: "It also ends sessions, checks and tests providers, and sends webhook messages again (support).",
+    why: "It can also end sessions, check and test providers, and send webhook messages again (support).",
   },
   {
     value: "administers",
     role: "administrator",
     label: "A program that administers",
-    why: "It may do everything: create customers, keys and providers, change limits, erase (administrator).",
+    why: "It can do everything: create customers, keys and providers, change limits, and erase (administrator).",
   },
 ] as const satisfies readonly { value: string; role: Role; label: string; why: string }[];
 

@@ -22,7 +22,7 @@ const usage = (keys: StoreUsage["keys"], more: Partial<StoreUsage> = {}): StoreU
 
 test("reserved rates come first, the largest first, then the shared pool; together they are the limit", () => {
   const shares = sharesOf(usage([key("small", 10, [0]), key("large", 40, [0]), key("none", 0, [0])]));
-  expect(shares.map(({ name }) => name)).toEqual(["large", "small", "Shared by all"]);
+  expect(shares.map(({ name }) => name)).toEqual(["large", "small", "Shared by all keys"]);
   expect(shares.reduce((sum, { reserved }) => sum + reserved, 0)).toBe(100);
 });
 

@@ -37,7 +37,13 @@ export function sharesOf(usage: StoreUsage): Share[] {
     }));
   return [
     ...shares,
-    { id: "pool", name: "Shared by all", colour: undefined, reserved: usage.shared_pool, used: fromPool },
+    {
+      id: "pool",
+      name: "Shared by all keys",
+      colour: undefined,
+      reserved: usage.shared_pool,
+      used: fromPool,
+    },
   ];
 }
 

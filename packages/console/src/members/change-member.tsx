@@ -31,12 +31,12 @@ export function Invite({ onClose, onInvited }: InviteProps) {
     await queries.invalidateQueries({ queryKey: ["members"] });
   });
   return (
-    <Modal title="Invite somebody" isFirm={isBusy} onClose={onClose}>
+    <Modal title="Invite a colleague" isFirm={isBusy} onClose={onClose}>
       <Form onSubmit={run}>
         <Field label="Name" value={name} onType={setName} maxLength={255} autoComplete="off" />
         <Field
           label="E-mail"
-          hint="As their provider has verified it. From the first sign-on on, their account there counts, not the address."
+          hint="The address that their provider has verified. After the first sign-on their account at the provider counts, not the address."
           type="email"
           value={email}
           onType={setEmail}
@@ -64,7 +64,7 @@ export function ChangeMemberRole({ member, onClose }: Props) {
   return (
     <ChangeRole
       of={member}
-      says="The new role counts within a second, also where this person is signed in now."
+      says="The new role applies within a second, also where this person is signed in now."
       figures={[otherAdministrators(admin, member)]}
       onClose={onClose}
       onChange={async (role) => {
@@ -81,7 +81,7 @@ export function RemoveMember({ member, onClose }: Props) {
   return (
     <Confirm
       title={`Remove ${member.name}?`}
-      says="They are signed out within a second, and cannot sign in until they are invited again. The log keeps what they have done."
+      says="They are signed out within a second, and cannot sign in until they are invited again. The events of what they did stay."
       figures={[otherAdministrators(admin, member)]}
       act="Remove member"
       name={{ what: "e-mail address", is: member.email }}

@@ -15,7 +15,7 @@ test("an invitation says who invites, to which store, in which role, and how to 
     subject: "Your access to Alder & Pine",
     text: `Hello Priya Raman,
 
-Mona has given you access to the console of Alder & Pine, in the role support. You can read everything except secrets, end the sessions of customers, examine providers, make test sign-ons, and send deliveries again.
+Mona has given you access to the console of Alder & Pine, in the role support. You can read everything except secrets, end customers’ sessions, check providers, make test sign-ons, and send deliveries again.
 
 How to sign in:
 1. Open https://keys.example/console/sign-in?store=${ID}

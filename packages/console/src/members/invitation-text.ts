@@ -4,8 +4,8 @@ import type { Role } from "../session/session.ts";
 const MAY: Record<Role, string> = {
   viewer: "You can read everything except secrets, and change nothing.",
   support:
-    "You can read everything except secrets, end the sessions of customers, examine providers, make test sign-ons, and send deliveries again.",
-  administrator: "You can do everything, also with keys, providers, limits and members.",
+    "You can read everything except secrets, end customers’ sessions, check providers, make test sign-ons, and send deliveries again.",
+  administrator: "You can do everything, including changes to keys, providers, limits and members.",
 };
 
 type Invited = {

@@ -31,7 +31,7 @@ export function Invitation({ member, onClose }: { member: Member; onClose: () =>
             <>
               {usable.length === 0 ? (
                 <p className="hint hint-warn">
-                  Nobody can sign in with this yet: the realm for members has no enabled provider.{" "}
+                  This person cannot sign in yet: the realm for members has no enabled provider.{" "}
                   <Link href="/providers/add">Add a provider</Link> first.
                 </p>
               ) : (

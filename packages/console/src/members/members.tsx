@@ -33,7 +33,7 @@ export function Members() {
       actions={
         can("administer") && (
           <button type="button" className="button" onClick={() => setInviting(true)}>
-            Invite somebody
+            Invite a colleague
           </button>
         )
       }
@@ -44,7 +44,7 @@ export function Members() {
           <People />
         </div>
       ) : (
-        <NotOffered act="administer" />
+        <NotOffered act="administer" isWhole />
       )}
       {isInviting && (
         <Invite

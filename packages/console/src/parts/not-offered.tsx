@@ -1,8 +1,12 @@
 import { type Act, whyNot } from "../session/can.ts";
-import { useSession } from "../session/session.ts";
 
-/** Shown in place of a button, for a role that may not use it. */
-export function NotOffered({ act }: { act: Act }) {
-  const { role } = useSession();
-  return <p className="quiet small">{whyNot(role, act)}</p>;
-}
+type Props = {
+  act: Act;
+  /** The screen has nothing else for this role. */
+  isWhole?: boolean;
+};
+
+/** For a role that may not do this: once on top of a screen that can only be read, or in place of a button. */
+export const NotOffered = ({ act, isWhole = false }: Props) => (
+  <p className="quiet small">{whyNot(act, isWhole)}</p>
+);

@@ -37,11 +37,11 @@ type State = { tone: Tone; word: string };
 export function stateOf({ client_id, enabled, meta }: Profile): State {
   if (client_id === UNREGISTERED) return { tone: "plain", word: "Not finished" };
   if (!enabled) return { tone: "plain", word: "Disabled" };
-  if (meta.pending_change) return { tone: "warn", word: "Change waits" };
+  if (meta.pending_change) return { tone: "warn", word: "Change to review" };
   return {
     up: { tone: "good", word: "Up" },
     degraded: { tone: "warn", word: "Degraded" },
     down: { tone: "bad", word: "Down" },
-    unknown: { tone: "plain", word: "Not asked lately" },
+    unknown: { tone: "plain", word: "Not called recently" },
   }[meta.health.status] as State;
 }

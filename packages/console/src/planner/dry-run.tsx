@@ -1,5 +1,6 @@
 import type { ApplicationKeyDryRun } from "@latchkey/sdk/admin";
 import { Empty } from "../parts/lists/empty.tsx";
+import { counted } from "../parts/text/counts.ts";
 import { inShort } from "./foresight.ts";
 
 /**
@@ -10,19 +11,20 @@ export function DryRun({ foresight }: { foresight: ApplicationKeyDryRun }) {
   const most = Math.max(1, ...keys.map(({ asked }) => asked));
   if (keys.length === 0)
     return (
-      <Empty title="Nothing was asked for">
-        No key sent a request in the last hour, so there is nothing to play again.
+      <Empty title="No requests in the last hour">
+        The planner replays the requests of the last hour, and no key sent one.
       </Empty>
     );
   return (
     <div className="stack">
       <p>{inShort(foresight)}</p>
       <p className="quiet small">
-        Seen over {Math.max(1, Math.round(observed.seconds / 60))} min. What all share{" "}
+        From the last {Math.max(1, Math.round(observed.seconds / 60))} min. The rate that all keys share{" "}
         {pool.before === pool.after
           ? `stays at ${pool.after} a second.`
-          : `goes from ${pool.before} to ${pool.after} a second.`}{" "}
-        The upper bar of a key is what was, the lower one what would have been; coloured is what was refused.
+          : `changes from ${pool.before} to ${pool.after} a second.`}{" "}
+        For each key, the upper bar shows what happened and the lower bar what would have happened. Refused
+        requests are coloured.
       </p>
       <ul>
         {keys.map(({ id, name, asked, refused, reserved_rate_limit: floor }) => (
@@ -43,7 +45,7 @@ export function DryRun({ foresight }: { foresight: ApplicationKeyDryRun }) {
               <rect className="chart-bad" x={0} y={11} width={refused.after} height={8} />
             </svg>
             <span className="quiet small number">
-              {asked.toLocaleString("en")} asked
+              {counted(asked, "request")}
               <br />
               {refused.before.toLocaleString("en")} → {refused.after.toLocaleString("en")} refused
             </span>

@@ -7,10 +7,10 @@ export function inShort({ keys }: Pick<ApplicationKeyDryRun, "keys">): string {
   const names = (list: typeof keys) => new Intl.ListFormat("en").format(list.map(({ name }) => name));
   if (worse.length === 0 && better.length === 0)
     return keys.some(({ refused }) => refused.before > 0)
-      ? "It would have changed nothing of what was refused."
-      : "Nobody was refused anything, and nobody would have been.";
-  const gain = better.length > 0 ? `${names(better)} would have been refused less` : "";
+      ? "The same requests would have been refused."
+      : "No request was refused, and none would have been.";
+  const gain = better.length > 0 ? `${names(better)} would have had fewer requests refused` : "";
   const loss = worse.length > 0 ? `${names(worse)} more` : "";
   if (gain && loss) return `${gain}, ${loss}.`;
-  return gain ? `${gain}.` : `${names(worse)} would have been refused more.`;
+  return gain ? `${gain}.` : `${names(worse)} would have had more requests refused.`;
 }

@@ -20,6 +20,7 @@ import { refusalsOf } from "./refusals.ts";
 
 export function Planner() {
   const admin = useAdmin();
+  const can = useCan();
   const query = useQuery({
     queryKey: ["keys", "planner"],
     queryFn: ({ signal }) => readKeys(admin, signal),
@@ -29,12 +30,15 @@ export function Planner() {
   return (
     <Screen
       title="Planner"
-      lead="What would a reservation cost the other keys? The planner replays the last hour with it, key by key."
+      lead="What would a reservation cost the other keys? The planner replays the requests of the last hour with it."
+      actions={!can("administer") && <NotOffered act="administer" />}
     >
       <Asked
         query={query}
         empty={({ data }) =>
-          data.length === 0 && <Empty title="No key">Reservations belong to keys; there is none yet.</Empty>
+          data.length === 0 && (
+            <Empty title="No key yet">Reservations belong to keys. Create a key first.</Empty>
+          )
         }
       >
         {({ data, meta }) => {
@@ -42,7 +46,7 @@ export function Planner() {
           return (
             <div className="stack-wide">
               <div className="field">
-                <label htmlFor={select}>For which key</label>
+                <label htmlFor={select}>Key</label>
                 <select
                   id={select}
                   className="input"
@@ -105,7 +109,7 @@ function Plan({ value: key, meta }: { value: ApplicationKey; meta: ApplicationKe
       <section className="card stack" aria-label="Reservation">
         <ReservationSlider id={slider} value={key} most={most} wanted={wanted} onType={draft.type} />
         {error !== undefined && <Problem error={error} />}
-        {can("administer") ? (
+        {can("administer") && (
           <PlanButtons
             isBusy={isBusy}
             isChanged={draft.isChanged}
@@ -116,8 +120,6 @@ function Plan({ value: key, meta }: { value: ApplicationKey; meta: ApplicationKe
               focusSlider();
             }}
           />
-        ) : (
-          <NotOffered act="administer" />
         )}
         {isConfirming && (
           <Lower
@@ -130,7 +132,7 @@ function Plan({ value: key, meta }: { value: ApplicationKey; meta: ApplicationKe
         )}
       </section>
       <section className="stack-tight" aria-labelledby="foresight">
-        <h2 id="foresight">What it would have done</h2>
+        <h2 id="foresight">Effect on the last hour</h2>
         <Asked query={foresight} skeleton={<SkeletonRows rows={3} />}>
           {(data) => <DryRun foresight={data} />}
         </Asked>
@@ -190,7 +192,7 @@ function Lower({ value, wanted, ...rest }: LowerProps) {
           ? `Remove the reservation of ${seen.name}?`
           : `Lower the reservation of ${seen.name} to ${wanted} a second?`
       }
-      says={`Now ${seen.reserved_rate_limit} a second are reserved. Within a second, requests above the new reservation use the rate that all keys share, and are refused when that is used up.`}
+      says={`${seen.reserved_rate_limit} a second are reserved now. Within a second of the change, requests above the new reservation use the rate that all keys share, and are refused when that is used up.`}
       figures={[refusalsOf(admin, seen, wanted)]}
       act={wanted === 0 ? "Remove reservation" : "Lower reservation"}
       {...rest}

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { leftBehind, peopleInWords } from "./left-behind.ts";
 
 const fault = (code: string, meta: Record<string, unknown>) => ({
-  errors: [{ status: "409", code, title: "", detail: "", id: "", meta }],
+  errors: [{ status: "409", code, title: "", detail: "", links: { about: "" }, id: "", meta }],
 });
 
 test("the count is read from identities_left_behind, and from no other refusal", () => {

@@ -9,15 +9,21 @@ const NEEDS = {
   administer: "administrator",
 } as const satisfies Record<string, Role>;
 
+const WHO = { support: "support and administrators", administrator: "administrators" };
+
 export type Act = keyof typeof NEEDS;
 
 const RANK: Record<Role, number> = { viewer: 0, support: 1, administrator: 2 };
 
 export const may = (role: Role, act: Act): boolean => RANK[role] >= RANK[NEEDS[act]];
 
-/** Explains why an act is not offered. */
-export const whyNot = (role: Role, act: Act): string =>
-  `You are signed in as ${role}. This is for ${NEEDS[act] === "administrator" ? "administrators" : "support and administrators"}.`;
+/** Explains why an act is not offered, or why the screen has nothing to show. */
+export const whyNot = (act: Act, isWhole = false): string => {
+  if (isWhole) return `Only ${WHO[NEEDS[act]]} can use this page.`;
+  return act === "administer"
+    ? `Read-only: only ${WHO.administrator} can change this.`
+    : `Only ${WHO[NEEDS[act]]} can do this.`;
+};
 
 export function useCan(): (act: Act) => boolean {
   const { role } = useSession();

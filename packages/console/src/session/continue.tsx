@@ -23,14 +23,14 @@ export function Continue() {
   return (
     <Modal title="Your session has ended" isFirm onClose={() => {}}>
       <p>
-        {name}, sign in again to go on at {store.name}. A second window opens for it; what you have typed here
-        stays.
+        {name}, sign in again to continue at {store.name}. A second window opens for the sign-in; what you
+        have typed here stays.
       </p>
       {error !== undefined && <Problem error={error} />}
       {leaving.error !== undefined && <Problem error={leaving.error} />}
       {isBlocked && (
         <p className="hint hint-warn">
-          Your browser has kept the window from opening.{" "}
+          Your browser blocked the window.{" "}
           <button
             type="button"
             className="button-word"
@@ -39,7 +39,7 @@ export function Continue() {
           >
             Sign in in this window
           </button>{" "}
-          instead: you come back to this screen, and what was typed is lost.
+          instead: you return to this screen, but what you have typed is lost.
         </p>
       )}
       <div className="form-actions">
@@ -57,7 +57,7 @@ export function Continue() {
             )
           }
         >
-          {isBusy ? "Going on…" : "Continue"}
+          {isBusy ? "Continuing…" : "Continue"}
         </button>
         <SignOut />
       </div>

@@ -42,8 +42,8 @@ export class NoWayIn extends Error {
   constructor(isStoreGone: boolean) {
     super(
       isStoreGone
-        ? "This service has no sign-in for members of that store. The id may be mistyped, or the store or its sign-in was removed. Ask an administrator of your store for the address."
-        : `Members of that store cannot come back to ${location.origin}. Open the console at the address that an administrator has sent you; or let an administrator add ${redirectUri()} to the redirect URIs of the realm for members.`,
+        ? "This service has no sign-in for members of that store. The ID may be mistyped, or the store or its sign-in was removed. Ask an administrator of your store for the address."
+        : `Members of that store cannot return to ${location.origin}. Open the console at the address that an administrator sent you, or ask an administrator to add ${redirectUri()} to the redirect URIs of the realm for members.`,
     );
     this.isStoreGone = isStoreGone;
   }

@@ -59,7 +59,7 @@ export const signInWithToken = async (token: MemberToken): Promise<void> => {
 export async function continueWithToken(token: MemberToken): Promise<void> {
   const next = await sessionOf(token);
   if (next.store.id !== current?.store.id)
-    throw new Error(`That was a member of ${next.store.name}, another store.`);
+    throw new Error(`You signed in to ${next.store.name}, which is another store.`);
   set(next);
 }
 
@@ -124,7 +124,7 @@ export const useMaybeSession = (): Session | undefined =>
 /** For components inside the frame, which exists only during a session. */
 export function useSession(): Session {
   const session = useMaybeSession();
-  if (!session) throw new Error("nobody is signed in");
+  if (!session) throw new Error("there is no session");
   return session;
 }
 

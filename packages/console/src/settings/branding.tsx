@@ -3,7 +3,6 @@ import { Field } from "../parts/forms/field.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { useAct } from "../parts/forms/use-act.ts";
 import { useDraft } from "../parts/forms/use-draft.ts";
-import { NotOffered } from "../parts/not-offered.tsx";
 import { Problem } from "../parts/text/problem.tsx";
 import { useCan } from "../session/can.ts";
 import { Overtaken } from "./overtaken.tsx";
@@ -37,14 +36,14 @@ export function Branding({ realm }: { realm: Realm }) {
   return (
     <Form onSubmit={() => isGood && run()}>
       <div>
-        <h3>What shoppers see of you</h3>
+        <h3>Your shop on Latchkey’s pages</h3>
         <p className="quiet">
-          On our own pages: where they choose between providers, and where a sign-on cannot go on.
+          Shoppers see these pages when they choose a provider, sign out, or cannot continue.
         </p>
       </div>
       <Field
         label="Name of the realm"
-        hint="Shown as the shop’s name, unless it is “Customers”."
+        hint="Shown as the name of the shop, unless it is “Customers”."
         value={name.value}
         onType={name.type}
         required
@@ -52,16 +51,16 @@ export function Branding({ realm }: { realm: Realm }) {
         disabled={disabled}
       />
       <AddressField
-        label="Way back to the shop"
-        hint="Empty: our pages lead nowhere."
+        label="Link back to the shop"
+        hint="Leave empty to hide the link."
         draft={home}
         fault={faults.home}
         placeholder="https://shop.example/"
         disabled={disabled}
       />
       <AddressField
-        label="Address of the logo"
-        hint="A picture of yours, which shoppers’ browsers load from there."
+        label="Logo URL"
+        hint="Shoppers’ browsers load the picture from this address."
         draft={logo}
         fault={faults.logo}
         placeholder="https://shop.example/logo.svg"
@@ -69,20 +68,18 @@ export function Branding({ realm }: { realm: Realm }) {
       />
       <Field
         label="Colour"
-        hint="Of what can be clicked, as #rrggbb. Where it would be hard to read it is made darker or lighter."
+        hint="The colour of buttons and links, as #rrggbb. It is made darker or lighter where it would be hard to read."
         value={color.value}
         onType={color.type}
         fault={faults.color}
-        placeholder="#0b5f52"
+        placeholder="#2f5548"
         spellCheck={false}
         autoComplete="off"
         disabled={disabled}
       />
       <Overtaken of={drafts} inWords={(saved) => saved} isBusy={isBusy} />
       {error !== undefined && <Problem error={error} />}
-      {disabled ? (
-        <NotOffered act="administer" />
-      ) : (
+      {!disabled && (
         <div className="form-actions">
           <button type="submit" className="button" disabled={!isChanged || !isGood || isBusy}>
             Save what shoppers see

@@ -15,9 +15,9 @@ export function Overtaken<T>({ of, inWords, isBusy }: Props<T>) {
       {overtaken.length > 0 && (
         <div className="hint hint-warn stack-tight">
           <p>
-            Somebody else has saved this meanwhile:{" "}
+            Another person has saved a new value:{" "}
             <strong>{overtaken.map(({ saved }) => inWords(saved) || "nothing").join(", ")}</strong>. What you
-            have typed is still here, and takes the place of theirs when you save it.
+            entered is still here, and replaces the new value when you save.
           </p>
           <p>
             <button
@@ -27,7 +27,7 @@ export function Overtaken<T>({ of, inWords, isBusy }: Props<T>) {
                 for (const { forget } of overtaken) forget();
               }}
             >
-              Show theirs
+              Use the new value
             </button>
           </p>
         </div>

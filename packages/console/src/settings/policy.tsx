@@ -5,7 +5,6 @@ import { Choices } from "../parts/forms/field.tsx";
 import type { Figure } from "../parts/forms/figures.tsx";
 import { useAct } from "../parts/forms/use-act.ts";
 import { useDraft } from "../parts/forms/use-draft.ts";
-import { NotOffered } from "../parts/not-offered.tsx";
 import { Problem } from "../parts/text/problem.tsx";
 import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
@@ -17,7 +16,7 @@ const DUPLICATES = [
   {
     value: "allowed",
     label: "Keep separate",
-    why: "A person who signs in through a provider for the first time becomes a new customer, whatever their e-mail. Nobody gets into an account that is not theirs; some people will have two.",
+    why: "A person who signs in through a provider for the first time becomes a new customer, whatever their e-mail address. No person gets into another person’s account, but some people will have two accounts.",
   },
   {
     value: "api_only",
@@ -27,20 +26,20 @@ const DUPLICATES = [
   {
     value: "disallowed",
     label: "Refuse the new sign-on",
-    why: "A new person whose e-mail is an existing customer’s verified address cannot sign in, and reads why. Support must sort it out. An address that nobody has verified refuses nobody.",
+    why: "A new person whose e-mail is an existing customer’s verified address cannot sign in this way; they sign in as before, or your support helps. Addresses that are not verified do not count.",
   },
 ] as const;
 
 const UPDATES = [
   {
     value: "always",
-    label: "The customer follows",
-    why: "A new name or address at the provider is the customer’s from the next sign-on on. An address follows only where the rule above would let it in. What somebody changed here by hand is overwritten.",
+    label: "Update the customer",
+    why: "A new name or address at the provider becomes the customer’s at the next sign-on. An address follows only if the rule above allows it. Changes that were made here are overwritten.",
   },
   {
     value: "first",
-    label: "The customer stays as they are",
-    why: "Name and e-mail are taken over at the first sign-on alone. Who marries or moves at the provider keeps the old ones here, until somebody changes them.",
+    label: "Leave the customer unchanged",
+    why: "Name and e-mail address are copied at the first sign-on only. Later changes at the provider have no effect here.",
   },
 ] as const;
 
@@ -66,7 +65,7 @@ export function Policies({ realm }: { realm: Realm }) {
       <Policy
         realm={realm}
         title="When name or e-mail change at the provider"
-        save="Save what follows"
+        save="Save this policy"
         options={UPDATES}
         now={realm.profile_updates}
         change={(profile_updates) => ({ profile_updates })}
@@ -115,7 +114,7 @@ function Policy<T extends string>({ realm, title, save, options, now, change, co
         isBusy={isBusy}
       />
       {error !== undefined && <Problem error={error} />}
-      {can("administer") ? (
+      {can("administer") && (
         <div className="form-actions">
           <button
             type="button"
@@ -126,8 +125,6 @@ function Policy<T extends string>({ realm, title, save, options, now, change, co
             {save}
           </button>
         </div>
-      ) : (
-        <NotOffered act="administer" />
       )}
       {isConfirming && confirm && option && (
         <Confirm {...confirm(option)} onClose={() => setConfirming(false)} onConfirm={saveIt} />

@@ -25,6 +25,6 @@ test.each([
 test("the second of two equal URIs is a fault", () => {
   expect(judgeAll(["https://a.example/", "https://a.example/"])).toEqual([
     undefined,
-    "It is in the list already.",
+    "This address is already in the list.",
   ]);
 });

@@ -1,15 +1,15 @@
 /**
  * The fault of a redirect URI, shown while it is typed. The rules are the service's: absolute, https or http
- * on this machine, no fragment, no user info. URIs are compared byte for byte, so the console does not
+ * on this machine, no fragment, no user info. URIs must be equal in every byte, so the console does not
  * normalize them.
  */
 export function judgeRedirectUri(typed: string): string | undefined {
-  if (typed === "") return "An address is missing.";
-  if (typed !== typed.trim() || /\s/.test(typed)) return "There is a space in it.";
+  if (typed === "") return "Enter an address.";
+  if (typed !== typed.trim() || /\s/.test(typed)) return "Remove the space.";
   const url = URL.parse(typed);
-  if (!url) return "This is not a whole address: it begins with https://.";
-  if (typed.includes("#")) return "It may have no fragment (#…).";
-  if (url.username || url.password) return "It may have no name or password in it.";
+  if (!url) return "Enter a whole address that begins with https://.";
+  if (typed.includes("#")) return "Remove the fragment (#…).";
+  if (url.username || url.password) return "Remove the user name and password.";
   if (url.protocol === "https:") return undefined;
   const isHere = url.hostname === "localhost" || url.hostname === "127.0.0.1";
   if (url.protocol === "http:" && isHere) return undefined;
@@ -21,6 +21,7 @@ export function judgeRedirectUri(typed: string): string | undefined {
 /** The faults of all URIs. A duplicate is a fault. */
 export function judgeAll(uris: readonly string[]): (string | undefined)[] {
   return uris.map(
-    (uri, at) => judgeRedirectUri(uri) ?? (uris.indexOf(uri) < at ? "It is in the list already." : undefined),
+    (uri, at) =>
+      judgeRedirectUri(uri) ?? (uris.indexOf(uri) < at ? "This address is already in the list." : undefined),
   );
 }

@@ -5,7 +5,6 @@ import { Field } from "../parts/forms/field.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { useAct } from "../parts/forms/use-act.ts";
 import { useDraft } from "../parts/forms/use-draft.ts";
-import { NotOffered } from "../parts/not-offered.tsx";
 import { Problem } from "../parts/text/problem.tsx";
 import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
@@ -30,7 +29,6 @@ export function RedirectUris({ realm }: { realm: Realm }) {
           </li>
         ))}
       </ul>
-      <NotOffered act="administer" />
     </div>
   );
 }
@@ -54,11 +52,13 @@ function Changeable({ realm }: { realm: Realm }) {
         <h3>Redirect URIs</h3>
         <p className="quiet">
           {realm.purpose === "members"
-            ? "Where your people are sent back to: this console. Without its address nobody can sign in here as themselves."
-            : "Where a storefront may have its shoppers sent back to. Compared letter by letter."}
+            ? "The address of this console, to which members return. Without it, no member can sign in here."
+            : "The addresses of your storefront to which shoppers may return. Each must match exactly."}
         </p>
       </div>
-      {uris.length === 0 && <p className="hint hint-warn">There is none, so no sign-on can succeed.</p>}
+      {uris.length === 0 && (
+        <p className="hint hint-warn">There is no redirect URI yet, so no sign-on can succeed.</p>
+      )}
       <Lines uris={uris} faults={faults} onChange={draft.type} />
       <Overtaken of={[draft]} inWords={(saved) => saved.join(", ")} isBusy={isBusy} />
       {error !== undefined && <Problem error={error} />}
@@ -123,7 +123,7 @@ function RemoveUris({ realm, removed, onClose, onConfirm }: RemoveProps) {
   return (
     <Confirm
       title={isOne ? "Remove this redirect URI?" : `Remove these ${gone.length} redirect URIs?`}
-      says={`From now on every sign-on that asks to return to ${isOne ? "this address" : "one of these addresses"} is refused, and people cannot sign in there.`}
+      says={`Every sign-on that returns to ${isOne ? "this address" : "one of these addresses"} is refused from now on.`}
       figures={gone.map((uri) => returnsTo(admin, realm.id, uri))}
       act={isOne ? "Remove redirect URI" : "Remove redirect URIs"}
       onClose={onClose}

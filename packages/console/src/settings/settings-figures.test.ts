@@ -15,5 +15,5 @@ test("a redirect URI has its share of the latest sign-ons of its realm, without 
   expect(returnsInWords(latest, "a", "https://z/")).toBe(
     "None of the latest 2 sign-ons returned to https://z/.",
   );
-  expect(returnsInWords(latest, "c", "https://x/")).toBe("No sign-on in this realm lately.");
+  expect(returnsInWords(latest, "c", "https://x/")).toBe("No recent sign-on in this realm.");
 });

@@ -37,7 +37,7 @@ type Returned = Pick<SignOn, "realm_id" | "redirect_uri" | "test">;
 
 export function returnsInWords(latest: readonly Returned[], realmId: string, uri: string): string {
   const ofRealm = latest.filter(({ realm_id, test }) => realm_id === realmId && !test);
-  if (ofRealm.length === 0) return "No sign-on in this realm lately.";
+  if (ofRealm.length === 0) return "No recent sign-on in this realm.";
   const count = ofRealm.filter(({ redirect_uri }) => redirect_uri === uri).length;
   return `${count === 0 ? "None" : count} of the latest ${counted(ofRealm.length, "sign-on")} returned to ${uri}.`;
 }

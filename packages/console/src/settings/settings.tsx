@@ -5,9 +5,11 @@ import { ShowFirstSteps } from "../first-hour/show-again.tsx";
 import { Copyable } from "../parts/forms/copy.tsx";
 import { Asked } from "../parts/lists/asked.tsx";
 import { SkeletonRows } from "../parts/lists/skeleton.tsx";
+import { NotOffered } from "../parts/not-offered.tsx";
 import { useRealms } from "../parts/realms.ts";
 import { Screen } from "../parts/screen.tsx";
 import { Problem } from "../parts/text/problem.tsx";
+import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
 import { Branding } from "./branding.tsx";
 import { Policies } from "./policy.tsx";
@@ -16,6 +18,7 @@ import { StoreForm } from "./store-form.tsx";
 
 export function Settings() {
   const admin = useAdmin();
+  const can = useCan();
   const realms = useRealms();
   const settings = useQuery({
     queryKey: ["settings"],
@@ -25,7 +28,8 @@ export function Settings() {
   return (
     <Screen
       title="Settings"
-      lead="Where sign-ons may end, what shoppers see, who is one customer, what follows the provider, and the store’s limit."
+      lead="Redirect URIs, your shop on Latchkey’s pages, rules for customers, and the store’s limit."
+      actions={!can("administer") && <NotOffered act="administer" />}
     >
       <div className="stack-wide">
         <Asked query={realms}>
@@ -57,11 +61,11 @@ function RealmCard({ realm, settings }: { realm: Realm; settings: Authentication
         <h2 id={realm.id}>Realm “{realm.name}”</h2>
         {settings?.realm_id === realm.id && (
           <div className="stack-tight">
-            <strong>Client id for OpenID Connect libraries</strong>
-            <Copyable text={settings.client_id} what="client id for OpenID Connect libraries" />
+            <strong>Client ID for OpenID Connect libraries</strong>
+            <Copyable text={settings.client_id} what="client ID for OpenID Connect libraries" />
             <p className="quiet small">
-              <code>@latchkey/sdk</code> takes the client id of a key instead.{" "}
-              <Link href="/keys">Look at the keys</Link>
+              <code>@latchkey/sdk</code> takes the client ID of a key instead.{" "}
+              <Link href="/keys">Show the keys</Link>
             </p>
           </div>
         )}

@@ -5,4 +5,4 @@ export const judgeShownUrl = (typed: string): string | undefined =>
   typed === "" ? undefined : judgeRedirectUri(typed);
 
 export const judgeColor = (typed: string): string | undefined =>
-  typed === "" || /^#[0-9a-f]{6}$/i.test(typed) ? undefined : "Six digits after a #: #0b5f52.";
+  typed === "" || /^#[0-9a-f]{6}$/i.test(typed) ? undefined : "Enter # and six digits, such as #2f5548.";

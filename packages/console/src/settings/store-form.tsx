@@ -6,7 +6,6 @@ import { Field } from "../parts/forms/field.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { useAct } from "../parts/forms/use-act.ts";
 import { useDraft } from "../parts/forms/use-draft.ts";
-import { NotOffered } from "../parts/not-offered.tsx";
 import { say } from "../parts/text/notices.tsx";
 import { Problem } from "../parts/text/problem.tsx";
 import { useCan } from "../session/can.ts";
@@ -50,8 +49,8 @@ export function StoreForm({ store }: { store: Store }) {
           disabled={!can("administer")}
         />
         <Field
-          label="Limit, requests a second"
-          hint={`Over all keys together. Reserved: ${reserved.toLocaleString("en")}. The operator allows up to ${most.toLocaleString("en")}.`}
+          label="Limit (requests a second)"
+          hint={`For all keys together. Reserved: ${reserved.toLocaleString("en")}. The operator allows up to ${most.toLocaleString("en")}.`}
           inputMode="numeric"
           value={limit.value}
           onType={limit.type}
@@ -60,7 +59,7 @@ export function StoreForm({ store }: { store: Store }) {
         />
         <Overtaken of={[name, limit]} inWords={(saved) => saved} isBusy={isBusy} />
         {error !== undefined && <Problem error={error} />}
-        {can("administer") ? (
+        {can("administer") && (
           <div className="form-actions">
             <button
               type="submit"
@@ -70,14 +69,12 @@ export function StoreForm({ store }: { store: Store }) {
               Save the store
             </button>
           </div>
-        ) : (
-          <NotOffered act="administer" />
         )}
       </Form>
       {isConfirming && (
         <Confirm
           title={`Lower the limit to ${Number(limit.value).toLocaleString("en")} requests a second?`}
-          says="Within a second, requests of all keys together above the new limit are refused. Reserved rates stay."
+          says="Within a second, requests above the new limit are refused, counted over all keys. Reserved rates stay."
           figures={[busiestSecond(admin)]}
           act="Lower limit"
           onClose={() => setConfirming(false)}
@@ -89,8 +86,8 @@ export function StoreForm({ store }: { store: Store }) {
 }
 
 function judgeLimit(typed: string, reserved: number, most: number): string | undefined {
-  if (!/^\d{1,9}$/.test(typed) || Number(typed) < 1) return "A whole number, 1 or more.";
-  if (Number(typed) < reserved) return `Keys have ${reserved} reserved. Lower those first.`;
+  if (!/^\d{1,9}$/.test(typed) || Number(typed) < 1) return "Enter a whole number, 1 or more.";
+  if (Number(typed) < reserved) return `${reserved} are reserved for keys. Lower the reservations first.`;
   if (Number(typed) > most) return `The operator allows up to ${most.toLocaleString("en")}.`;
   return undefined;
 }

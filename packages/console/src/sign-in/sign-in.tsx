@@ -38,7 +38,7 @@ export function SignIn({ refused }: { refused: unknown }) {
         <div className="alone-head">
           <h1>Sign in to your store</h1>
           <p className="screen-lead">
-            Nothing that you type here is kept on this device: a reload forgets it.{" "}
+            What you type here is not stored on this device.{" "}
             <HelpLink to={HELP.signIn} className="help">
               Help
             </HelpLink>
@@ -89,11 +89,11 @@ function WithKey() {
       <Form onSubmit={run}>
         <h2 id="with-key">With an application key</h2>
         <p className="quiet">
-          For the first minute, and for programs. <code>latchkey store create</code> and{" "}
-          <code>npm start</code> print one.
+          For first-time setup and for scripts. <code>latchkey store create</code> and <code>npm start</code>{" "}
+          print a key.
         </p>
         <Field
-          label="Client id"
+          label="Client ID"
           value={clientId}
           onType={setClientId}
           required

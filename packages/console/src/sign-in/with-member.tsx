@@ -35,33 +35,35 @@ export function WithMember({ back, given, error: refused }: Props) {
   return (
     <section className="card" aria-labelledby="with-member">
       <div className="form">
-        <h2 id="with-member">As yourself</h2>
+        <h2 id="with-member">With your own account</h2>
         {shown !== undefined && <Why error={shown} />}
         {!canKeep ? (
           <p className="hint hint-warn">
-            Your browser does not let this page keep anything, and without that you cannot come back from a
-            provider. Allow cookies and site data for it, then load the page again; or sign in with a key.
+            Your browser does not let this page store data, which a sign-in through a provider needs. Allow
+            cookies and site data for this page and reload it, or sign in with a key.
           </p>
         ) : store !== undefined ? (
           <>
             <p className="quiet">
               {named ? (
                 <>
-                  At <strong>{named.name}</strong>, through the provider
+                  You sign in to <strong>{named.name}</strong> through the provider
                 </>
               ) : (
-                "Through the provider"
+                "You sign in through the provider"
               )}{" "}
-              that your store has chosen for its people. You come back here.
+              of your store, and return here.
             </p>
             {!named && given !== undefined && remembered !== undefined && given !== remembered && (
               <p className="hint hint-warn">
-                This address leads to another store than the one that you signed in to last. Go on only if you
-                know who sent it to you.
+                This address is for another store than the one that you signed in to last. Continue only if
+                you trust the person who sent it to you.
               </p>
             )}
             {isRefused && (
-              <p className="quiet">The provider will ask who you are: you can be somebody else.</p>
+              <p className="quiet">
+                The provider will ask you to sign in, so you can choose another account.
+              </p>
             )}
             <div className="form-actions">
               <button type="button" className="button" disabled={isBusy} onClick={() => run(store)}>
@@ -119,11 +121,11 @@ function AskStore({ isBusy, onStore }: { isBusy: boolean; onStore: (store: strin
         }}
       >
         <p className="quiet">
-          {stores.length > 0 ? "Or another store?" : "Which store is yours?"} You type this once: this browser
-          remembers the store when you have signed in.
+          {stores.length > 0 ? "Or another store?" : "Which store is yours?"} You enter this once: after you
+          have signed in, this browser remembers the store.
         </p>
         <Field
-          label="Store id"
+          label="Store ID"
           hint="Or paste the address for members. An administrator of your store finds it under Members."
           value={typed}
           onType={setTyped}
@@ -131,7 +133,7 @@ function AskStore({ isBusy, onStore }: { isBusy: boolean; onStore: (store: strin
           spellCheck={false}
           fault={
             isTried && store === undefined
-              ? "This is neither a store’s id nor an address for members."
+              ? "This is neither a store ID nor an address for members."
               : undefined
           }
         />

@@ -1,30 +1,34 @@
-/** The subject of each check, in words. A check without an entry is shown by its code. */
+/**
+ * The subject of each check, in words. A check of a logout token has the words of the same check of an ID token.
+ * A check without an entry is shown by its code.
+ */
 const WORDS: Record<string, string> = {
-  "response.iss": "The redirect names the issuer that was asked",
-  "token.type": "Type of the provider's access token",
-  "token.encoded_credentials": "Every provider reads the characters of client id and secret",
-  "id_token.missing": "There is an ID token",
-  "id_token.malformed": "The ID token is a signed token",
-  "id_token.json": "The JSON in the ID token can be read",
-  "id_token.encrypted": "The ID token is not encrypted",
-  "id_token.alg": "Algorithm of the signature",
-  "id_token.key": "Key of the signature",
-  "id_token.keys_unread": "The provider's keys can be read",
-  "id_token.signature": "The signature fits",
-  "id_token.iss": "Issuer of the ID token",
-  "id_token.aud": "Whom the ID token is for",
-  "id_token.azp": "Party that asked for it",
+  "response.iss": "Issuer in the redirect",
+  "token.type": "Access token type",
+  "token.encoded_credentials": "Client ID and secret readable by every provider",
+  "id_token.missing": "ID token present",
+  "id_token.malformed": "Format",
+  "id_token.json": "JSON readable",
+  "id_token.encrypted": "Not encrypted",
+  "id_token.alg": "Signature algorithm",
+  "id_token.key": "Signing key",
+  "id_token.keys_unread": "Provider’s keys readable",
+  "id_token.signature": "Signature valid",
+  "id_token.iss": "Issuer",
+  "id_token.aud": "Audience",
+  "id_token.azp": "Authorized party",
   "id_token.exp": "Not expired",
-  "id_token.iat": "Issued just now",
-  "id_token.nbf": "Valid already",
-  "id_token.nonce": "Made for this very sign-on (nonce)",
-  "id_token.sub": "Who the provider says it is",
-  "id_token.auth_time": "When the person last showed who they are",
-  "id_token.at_hash": "Belongs to the access token",
-  "userinfo.json": "The JSON of UserInfo can be read",
-  "userinfo.signature": "The signature of UserInfo fits",
-  "userinfo.sub": "UserInfo speaks of the same person",
+  "id_token.iat": "Time of issue",
+  "id_token.nbf": "Already valid",
+  "id_token.nonce": "Nonce matches",
+  "id_token.sub": "Subject",
+  "id_token.auth_time": "Time of the last sign-in at the provider",
+  "id_token.at_hash": "Access token hash matches",
+  "userinfo.json": "UserInfo: JSON readable",
+  "userinfo.signature": "UserInfo: signature valid",
+  "userinfo.sub": "UserInfo: same subject",
   "claims.email": "E-mail address",
 };
 
-export const checkInWords = (check: string): string => WORDS[check] ?? check;
+export const checkInWords = (check: string): string =>
+  WORDS[check] ?? WORDS[check.replace(/^logout_token\./, "id_token.")] ?? check;

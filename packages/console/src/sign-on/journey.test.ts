@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { actorInWords, timelineOf, whoMustAct } from "./journey.ts";
+import { signOnReasons } from "../../../server/src/contract/sign-on-reasons.ts";
+import { actorInWords, timelineOf, whoCanFix } from "./journey.ts";
 
 const check = (name: string, passed = true) => ({ check: name, passed });
 const statuses = (record: Omit<Parameters<typeof timelineOf>[0], "test">, isTest = false) =>
@@ -72,13 +73,14 @@ test("a refused logout token has a single step with its checks", () => {
   const record = { outcome: "logout_refused", reason: "logout_token.key", test: false, timings: {} } as const;
   const steps = timelineOf({ ...record, checks });
   expect(steps.map(({ status, checks }) => [status, checks.length])).toEqual([["failed", 2]]);
-  expect(whoMustAct(record)).toBe("provider");
+  expect(whoCanFix(record)).toBe("provider");
 });
 
 test.each([
   ["failed", "id_token.aud", "provider"],
   ["failed", "token.unavailable", "provider"],
   ["failed", "idp_unavailable", "provider"],
+  ["failed", "challenge_missing", "storefront"],
   ["failed", "challenge_invalid", "storefront"],
   ["failed", "profile_unknown", "storefront"],
   ["failed", "request_not_supported", "storefront"],
@@ -98,18 +100,33 @@ test.each([
   ["failed", "callback_replay", "shopper"],
   ["failed", "session_ended", "shopper"],
   ["expired", null, "storefront"],
-  ["exchanged", null, "nobody"],
-  ["tested", null, "nobody"],
-] as const)("%s, %s: %s must act", (outcome, reason, actor) => {
-  expect(whoMustAct({ outcome, reason })).toBe(actor);
+  ["exchanged", null, "none"],
+  ["tested", null, "none"],
+] as const)("%s, %s: %s can fix it", (outcome, reason, actor) => {
+  expect(whoCanFix({ outcome, reason })).toBe(actor);
 });
 
-test("if the provider ended the sign-on, the shopper must act after Cancel or prompt=none, else the provider", () => {
+test.each(Object.entries(signOnReasons))(
+  "%s: the same person as on the page of the reason",
+  (reason, { by }) => {
+    expect(whoCanFix({ outcome: "failed", reason })).toBe(by);
+  },
+);
+
+test("if the provider ended the sign-on, the shopper can fix it after Cancel or prompt=none, else the provider", () => {
   const ended = { outcome: "failed", reason: "idp_error" } as const;
   for (const error of ["access_denied", "login_required", "interaction_required", "consent_required"])
-    expect(whoMustAct({ ...ended, error })).toBe("shopper");
-  expect(whoMustAct({ ...ended, error: "server_error" })).toBe("provider");
-  expect(whoMustAct(ended)).toBe("provider");
+    expect(whoCanFix({ ...ended, error })).toBe("shopper");
+  expect(whoCanFix({ ...ended, error: "server_error" })).toBe("provider");
+  expect(whoCanFix(ended)).toBe("provider");
+});
+
+test("a failed step is titled by what failed; the others by what was done", () => {
+  const record = { reason: "id_token.aud", checks: [], timings: {}, test: false } as const;
+  const titles = (outcome: "failed" | "exchanged") =>
+    timelineOf({ ...record, outcome, checks: [] }).map(({ title }) => title);
+  expect(titles("failed")[3]).toBe("ID token check failed");
+  expect(titles("exchanged")[3]).toBe("ID token checked");
 });
 
 test("a member's steps name the console, and neither a storefront nor a shopper", () => {
@@ -122,5 +139,7 @@ test("a member's steps name the console, and neither a storefront nor a shopper"
   expect(actorInWords({ outcome: "failed", reason: "code_expired" }, false)).toBe(
     "The developers of the storefront",
   );
-  expect(actorInWords({ outcome: "failed", reason: "member_unknown" }, true)).toBe("You, in this console");
+  expect(actorInWords({ outcome: "failed", reason: "member_unknown" }, true)).toBe(
+    "An administrator of the store, in this console",
+  );
 });

@@ -13,7 +13,8 @@ import { Outcome } from "../parts/text/outcome.tsx";
 import { Words } from "../parts/text/words.tsx";
 import { useAdmin } from "../session/session.ts";
 import { answerInWords } from "./answer-words.ts";
-import { actorInWords, whoMustAct } from "./journey.ts";
+import { wordsForCaller } from "./caller-words.ts";
+import { actorInWords, whoCanFix } from "./journey.ts";
 import { letterOf } from "./letter.ts";
 import { Timeline } from "./timeline.tsx";
 
@@ -37,7 +38,7 @@ export function SignOnScreen() {
           "Sign-on"
         )
       }
-      crumb={{ to: "/find", label: "Find" }}
+      crumb={{ to: "/find", label: "Look up" }}
     >
       <Asked query={query} skeleton={<SkeletonRows rows={8} />}>
         {(signOn) => <Record signOn={signOn} />}
@@ -55,8 +56,8 @@ function Record({ signOn }: { signOn: SignOn }) {
       <section aria-labelledby="journey">
         <h2 id="journey">What happened</h2>
         <p className="quiet">
-          <Instant at={started_at} isExact />, in all{" "}
-          {duration(Date.parse(updated_at) - Date.parse(started_at))}
+          <Instant at={started_at} isExact />, {duration(Date.parse(updated_at) - Date.parse(started_at))} in
+          total
         </p>
         <Timeline signOn={signOn} isOfMember={isOfMember} />
       </section>
@@ -71,17 +72,17 @@ function Caller({ signOn }: { signOn: SignOn }) {
   const device = [browser, operating_system].filter(Boolean).join(" on ");
   return (
     <section className="stack" aria-labelledby="caller">
-      <h2 id="caller">Where it came from</h2>
+      <h2 id="caller">Browser and network</h2>
       <dl className="facts">
         <dt>Browser</dt>
         <dd>{device || "not stated"}</dd>
         <dt>Network</dt>
         <dd>{network ? <code>{network}</code> : "not known"}</dd>
-        <dt>Sent back to</dt>
+        <dt>Redirect URI</dt>
         <dd>{redirect_uri ? <code>{redirect_uri}</code> : "not stated"}</dd>
-        <dt>Id</dt>
+        <dt>ID</dt>
         <dd>
-          <code>{signOn.id}</code> <Copy text={signOn.id} what="id of the sign-on" word />
+          <code>{signOn.id}</code> <Copy text={signOn.id} what="ID of the sign-on" word />
         </dd>
       </dl>
     </section>
@@ -91,9 +92,9 @@ function Caller({ signOn }: { signOn: SignOn }) {
 function Why({ signOn, isOfMember }: { signOn: SignOn; isOfMember: boolean }) {
   const providers = useProviders();
   const provider = providers.data?.find(({ id }) => id === signOn.profile_id);
-  const actor = whoMustAct(signOn);
+  const actor = whoCanFix(signOn);
   return (
-    <section className="card stack" aria-label="Why, and who must act">
+    <section className="card stack" aria-label="Why, and who can fix it">
       <div className="row">
         <Outcome of={signOn.outcome} />
         {signOn.profile_name && (
@@ -108,7 +109,7 @@ function Why({ signOn, isOfMember }: { signOn: SignOn; isOfMember: boolean }) {
             )}
           </span>
         )}
-        {signOn.test && <span className="quiet">a test sign-on: nobody was signed in</span>}
+        {signOn.test && <span className="quiet">a test sign-on: no one was signed in</span>}
         {signOn.customer_id && <Link href={`/customers/${signOn.customer_id}`}>The customer</Link>}
       </div>
       {signOn.means && (
@@ -117,15 +118,16 @@ function Why({ signOn, isOfMember }: { signOn: SignOn; isOfMember: boolean }) {
         </h2>
       )}
       <dl className="facts">
-        {actor !== "nobody" && (
+        <ForCaller signOn={signOn} />
+        {actor !== "none" && (
           <>
-            <dt>Who must act</dt>
+            <dt>Who can fix it</dt>
             <dd>{actorInWords(signOn, isOfMember)}</dd>
           </>
         )}
         {signOn.remedy && (
           <>
-            <dt>What to do</dt>
+            <dt>How to fix it</dt>
             <dd>
               <Words of={signOn.remedy} />
             </dd>
@@ -133,7 +135,7 @@ function Why({ signOn, isOfMember }: { signOn: SignOn; isOfMember: boolean }) {
         )}
         {signOn.idp_answer && (
           <>
-            <dt>The provider said</dt>
+            <dt>Answer of the provider</dt>
             <dd>
               <IdpAnswer answer={signOn.idp_answer} />
             </dd>
@@ -146,7 +148,7 @@ function Why({ signOn, isOfMember }: { signOn: SignOn; isOfMember: boolean }) {
               <code>{signOn.reason}</code>
               {signOn.error && (
                 <>
-                  , told to the {isOfMember ? "console" : "storefront"} as <code>{signOn.error}</code>
+                  , sent to the {isOfMember ? "console" : "storefront"} as <code>{signOn.error}</code>
                 </>
               )}
             </dd>
@@ -157,7 +159,7 @@ function Why({ signOn, isOfMember }: { signOn: SignOn; isOfMember: boolean }) {
         <p>
           <Copy
             text={letterOf(signOn, provider?.meta.issuer ?? null)}
-            what="what to tell the provider’s administrator"
+            what="text for the provider’s administrator"
             label="Copy for the provider’s administrator"
           />
         </p>
@@ -166,11 +168,24 @@ function Why({ signOn, isOfMember }: { signOn: SignOn; isOfMember: boolean }) {
   );
 }
 
+function ForCaller({ signOn }: { signOn: SignOn }) {
+  const words = wordsForCaller(signOn);
+  if (words === undefined) return null;
+  return (
+    <>
+      <dt>What to tell the caller</dt>
+      <dd>
+        “{words}” <Copy text={words} what="what to tell the caller" word />
+      </dd>
+    </>
+  );
+}
+
 const CALLS = {
-  discovery: "its discovery document",
-  authorize: "the sign-in itself",
-  token: "its token endpoint",
-  userinfo: "its UserInfo endpoint",
+  discovery: "Discovery document",
+  authorize: "Authorization endpoint",
+  token: "Token endpoint",
+  userinfo: "UserInfo endpoint",
 };
 
 function IdpAnswer({ answer }: { answer: NonNullable<SignOn["idp_answer"]> }) {
@@ -178,7 +193,7 @@ function IdpAnswer({ answer }: { answer: NonNullable<SignOn["idp_answer"]> }) {
   const came = answerInWords(answer);
   return (
     <>
-      At {CALLS[call]}: {came}
+      {CALLS[call]}: {came}
       {came && error && ", "}
       {error && <code>{error}</code>}
       {error_description && <>: “{error_description}”</>}

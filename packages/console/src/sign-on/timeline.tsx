@@ -3,18 +3,26 @@ import { duration } from "../parts/text/instants.ts";
 import { checkInWords } from "./check-words.ts";
 import { type Step, timelineOf } from "./journey.ts";
 
-/** The steps of both legs, from the click to the token. */
+/** The steps of both legs, from the click to the token, below a line that explains the legs. */
 export function Timeline({ signOn, isOfMember = false }: { signOn: SignOn; isOfMember?: boolean }) {
+  const steps = timelineOf(signOn, isOfMember);
+  const begins = isOfMember || signOn.test ? "console" : "storefront";
   return (
-    <ol className="timeline">
-      {timelineOf(signOn, isOfMember).map((step) => (
-        <StepLine key={step.title} step={step} />
-      ))}
-    </ol>
+    <div className="stack-tight">
+      <p className="quiet small">
+        {steps.some(({ leg }) => leg === 1) && `Leg 1 is between the ${begins} and Latchkey. `}
+        Leg 2 is between Latchkey and the identity provider.
+      </p>
+      <ol className="timeline">
+        {steps.map((step) => (
+          <StepLine key={step.title} step={step} />
+        ))}
+      </ol>
+    </div>
   );
 }
 
-const STATUS = { done: "done", failed: "failed here", unreached: "not reached" };
+const STATUS = { done: "done", failed: "failed", unreached: "not reached" };
 
 function StepLine({ step }: { step: Step }) {
   const { leg, title, status, ms, checks } = step;
@@ -30,10 +38,7 @@ function StepLine({ step }: { step: Step }) {
         <p className="step-title">
           <span>
             {title}
-            <span className={status === "failed" ? "" : "only-read-out"}>
-              {status === "failed" ? ": " : ", "}
-              {STATUS[status]}
-            </span>
+            {status !== "failed" && <span className="only-read-out">, {STATUS[status]}</span>}
           </span>
           {ms !== undefined && <span className="step-ms">{duration(ms)}</span>}
         </p>

@@ -13,11 +13,15 @@ function tokensOf(path: string): Map<string, string> {
   return new Map([...read(light, "light"), ...read(dark, "dark")]);
 }
 
+const SHARED = "../../../server/src/http/look/tokens.css";
+/** The console's own tokens come after the shared ones. */
+const ofConsole = () => new Map([...tokensOf(SHARED), ...tokensOf("tokens.css")]);
+
 /** The shop is wider and rounder. */
 const OWN = /--(round|gutter)$/;
 
 test("tokens with the same name have the same value in the console and the demo shop", () => {
-  const [ours, theirs] = [tokensOf("tokens.css"), tokensOf("../../../demo/src/storefront/styles/ground.css")];
+  const [ours, theirs] = [ofConsole(), tokensOf("../../../demo/src/storefront/styles/ground.css")];
   const shared = [...ours].filter(([name]) => theirs.has(name) && !OWN.test(name));
   expect(shared.length).toBeGreaterThan(30);
   expect(Object.fromEntries(shared)).toEqual(
@@ -39,8 +43,13 @@ function contrastOf(one: string, other: string): number {
   return (light + 0.05) / (dark + 0.05);
 }
 
+test("the console redefines no shared token", () => {
+  const shared = tokensOf(SHARED);
+  expect([...tokensOf("tokens.css").keys()].filter((name) => shared.has(name))).toEqual([]);
+});
+
 test("every colour of the limit's bar has a contrast of 3:1 with its card (WCAG 1.4.11)", () => {
-  const tokens = tokensOf("tokens.css");
+  const tokens = ofConsole();
   const figures = readFileSync(new URL("figures.css", import.meta.url), "utf8");
   const shares = [...figures.matchAll(/\.share-\w+ {\s*fill: var\((--[\w-]+)\)/g)].map(([, name]) => name);
   expect(shares).toHaveLength(7);

@@ -34,7 +34,7 @@ export const knobTable: Record<KnobName, KnobEntry> = {
   clockSkewSeconds: {
     title: "Clock skew",
     does: "Changes this provider’s clock, in ID tokens and in the Date field of its answers.",
-    shopper: "“The answer was not valid”, if the clocks differ too much.",
+    shopper: "“We couldn’t verify your sign-in”, if the clocks differ too much.",
     ends: [
       { settings: { clockSkewSeconds: 600 }, when: "more than 60 s ahead", reason: "id_token.iat" },
       { settings: { clockSkewSeconds: -600 }, when: "360 s behind or more", reason: "id_token.exp" },
@@ -44,7 +44,8 @@ export const knobTable: Record<KnobName, KnobEntry> = {
   tokenDelayMs: {
     title: "Slow token endpoint",
     does: "Waits before the token endpoint answers.",
-    shopper: "A slow sign-in, or “This sign-in does not answer” when the service has waited for 8 seconds.",
+    shopper:
+      "A slow sign-in, or “That sign-in service isn’t responding” when the service has waited for 8 seconds.",
     ends: [
       { settings: { tokenDelayMs: 9000 }, when: "8000 ms or more", reason: "token.unavailable" },
       { settings: { tokenDelayMs: 200 }, when: "less than that", reason: null },
@@ -54,19 +55,19 @@ export const knobTable: Record<KnobName, KnobEntry> = {
     title: "Broken token endpoint",
     does: "Answers 500 at the token endpoint.",
     shopper:
-      "“This sign-in does not answer”. The provider’s health becomes degraded, but shoppers can still choose it.",
+      "“That sign-in service isn’t responding”. The provider’s health becomes degraded, but shoppers can still choose it.",
     ends: [{ settings: { tokenEndpointFails: true }, reason: "token.unavailable" }],
   },
   wrongIssuer: {
     title: "Wrong issuer",
     does: "Writes another provider’s issuer into ID tokens.",
-    shopper: "“The answer was not valid”: the token may come from another provider.",
+    shopper: "“We couldn’t verify your sign-in”: the token may come from another provider.",
     ends: [{ settings: { wrongIssuer: true }, reason: "id_token.iss" }],
   },
   twoAudiences: {
     title: "Two audiences",
     does: "Names two audiences in ID tokens: the shop and another client.",
-    shopper: "“The answer was not valid”: the other client could sign in with the token.",
+    shopper: "“We couldn’t verify your sign-in”: the other client could sign in with the token.",
     ends: [{ settings: { twoAudiences: true }, reason: "id_token.aud" }],
   },
   dropEmail: {

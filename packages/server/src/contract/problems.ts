@@ -1,8 +1,11 @@
+import type { Fixer } from "./fixers.ts";
+
 /**
  * Every way the service says no, in one table. `means` is the default detail that a caller reads; `remedy` is what
- * docs/errors.md adds. `oauth` is the error that an OAuth endpoint answers with (RFC 6749 5.2).
+ * the page of the error adds. `by` is who can fix it, where the status alone does not say it (`fixerOf`). `oauth` is
+ * the error that an OAuth endpoint answers with (RFC 6749 5.2).
  */
-type ProblemEntry = { status: Status; means: string; remedy: string; oauth?: string };
+type ProblemEntry = { by?: Fixer; status: Status; means: string; remedy: string; oauth?: string };
 export type Status =
   | 400
   | 401
@@ -147,12 +150,14 @@ export const problems = {
     oauth: "invalid_request",
   },
   not_permitted: {
+    by: "store",
     status: 403,
     means: "This kind of access token may not do this.",
     remedy:
       "Administration needs a token of the `client_credentials` grant; an `implicit` token is for storefronts.",
   },
   role_insufficient: {
+    by: "store",
     status: 403,
     means: "The role of this access token may not do this.",
     remedy:
@@ -256,6 +261,7 @@ export const problems = {
       "Read the customer again, and repeat the change if it is still right. `If-Match` takes the `ETag` of that answer.",
   },
   credentials_wrong: {
+    by: "shopper",
     status: 400,
     means: "Wrong e-mail or password.",
     remedy:
@@ -291,6 +297,7 @@ export const problems = {
     oauth: "invalid_grant",
   },
   code_expired: {
+    by: "shopper",
     status: 400,
     means: "The code has expired.",
     remedy: "Redeem it as soon as the browser is back. Start a new sign-on.",
@@ -318,12 +325,14 @@ export const problems = {
     oauth: "invalid_grant",
   },
   sign_on_refused: {
+    by: "store",
     status: 400,
     means: "The sign-on was good, but this person cannot be signed in here.",
     remedy: "`meta.reason` says why, and `meta.reference` finds the record of this sign-on.",
     oauth: "invalid_grant",
   },
   idp_unavailable: {
+    by: "provider",
     status: 503,
     means: "The identity provider does not answer.",
     remedy: "Try again after `Retry-After` seconds.",
@@ -342,6 +351,7 @@ export const problems = {
 
   // Sign-on in the browser
   sign_on_client_unknown: {
+    by: "storefront",
     status: 400,
     means:
       "The client id is neither that of the store's customer authentication settings nor one of its application keys'.",
@@ -350,6 +360,7 @@ export const problems = {
     oauth: "invalid_client",
   },
   redirect_uri_unregistered: {
+    by: "store",
     status: 400,
     means: "The address to go back to is not registered for this realm.",
     remedy:
@@ -357,27 +368,32 @@ export const problems = {
     oauth: "invalid_request",
   },
   attempt_invalid: {
+    by: "shopper",
     status: 400,
     means: "This address does not belong to a sign-on that began here.",
     remedy: "Go back to the shop and sign in again.",
   },
   test_sign_on_over: {
+    by: "store",
     status: 400,
     means: "This test sign-on is over: its address works once, in one browser, within ten minutes.",
     remedy: "Start a new test from the profile.",
   },
   test_sign_on_direct: {
+    by: "store",
     status: 422,
     means: "A profile with the direct flow cannot be tested here: its sign-ons do not pass through Latchkey.",
     remedy:
       "Test it from the storefront, or use `flow: brokered`. `POST …/checks` checks the provider without a person.",
   },
   attempt_expired: {
+    by: "shopper",
     status: 400,
     means: "This sign-on has expired. It can take ten minutes at most.",
     remedy: "Go back to the shop and sign in again.",
   },
   browser_changed: {
+    by: "shopper",
     status: 400,
     means: "This sign-on did not begin in this browser, or the browser keeps no cookies.",
     remedy: "Go back to the shop in this browser and sign in again.",
@@ -388,6 +404,7 @@ export const problems = {
     remedy: "Their id is the store's; `GET /v2/customer-authentication-settings` needs none.",
   },
   logout_hint_invalid: {
+    by: "storefront",
     status: 400,
     means:
       "The ID token in the request to sign out is not of this realm, or not of the client that the request names.",
@@ -395,12 +412,14 @@ export const problems = {
       "Send as `id_token_hint` an ID token that this realm has given your storefront, expired or not. Without one, the shopper is asked. A `client_id` must be the ID token's client.",
   },
   logout_uri_unregistered: {
+    by: "store",
     status: 400,
     means: "The address to go to after signing out is not registered for this realm.",
     remedy:
       "With a valid `id_token_hint` the sign-on has ended anyway. Send exactly one of the realm's `redirect_uris` as `post_logout_redirect_uri`, with a `state` of at most 2048 characters.",
   },
   logout_token_invalid: {
+    by: "provider",
     status: 400,
     means: "The logout token is not a valid one of this identity provider.",
     remedy:
@@ -431,6 +450,7 @@ export const problems = {
       "Check the id against the integration's `deliveries`. A delivery is kept for 14 days after its last attempt; `replay` sends older events.",
   },
   too_many_integrations: {
+    by: "store",
     status: 409,
     means: "The store has 100 integrations, and can have no more.",
     remedy: "Delete one that is no longer needed, or let one integration observe more types of events.",
@@ -453,11 +473,13 @@ export const problems = {
       "Name a type such as `customer.created`, or a pattern such as `customer.*`. docs/events.md has the types.",
   },
   integration_disabled: {
+    by: "store",
     status: 409,
     means: "The integration is disabled, so nothing is sent.",
     remedy: "Enable it first. `POST …/test` sends one message to a disabled integration, too.",
   },
   replay_under_way: {
+    by: "store",
     status: 409,
     means: "A replay of this integration is still under way.",
     remedy: "Wait until it is done: `meta.replay` of the integration shows what is left of it.",
@@ -487,12 +509,14 @@ export const problems = {
       "Leave `id` out of the body, or send the one in the path; the settings and the store itself have the store's id. Perhaps the body belongs to another request, or the access token to another store.",
   },
   too_many_live_secrets: {
+    by: "store",
     status: 409,
     means: "The application key has 50 secrets that still work, and can have no more.",
     remedy:
       "Wait until some have expired, or rotate with a shorter `grace_seconds`, which ends the older ones sooner.",
   },
   reservation_exceeds_store_limit: {
+    by: "store",
     status: 409,
     means: "The reservations of all keys together would exceed the store's rate limit.",
     remedy:
@@ -505,11 +529,13 @@ export const problems = {
       "Check the id; for another store the answer is the same. `GET /v2/store` shows the access token's store and needs no id.",
   },
   store_limit_below_reservations: {
+    by: "store",
     status: 409,
     means: "The store's rate limit cannot be lower than what its keys have reserved together.",
     remedy: "`meta` has the reserved sum: lower reservations first.",
   },
   store_limit_above_ceiling: {
+    by: "operator",
     status: 422,
     means: "The store's rate limit would be higher than the operator of the service allows.",
     remedy:
@@ -530,11 +556,13 @@ export const problems = {
     remedy: "Check the id; for a realm of another store the answer is the same.",
   },
   realm_in_use: {
+    by: "store",
     status: 409,
     means: "The store's customer authentication settings use this realm.",
     remedy: "Point the settings at another realm first.",
   },
   realm_has_profiles: {
+    by: "store",
     status: 409,
     means: "The realm still has identity providers.",
     remedy: "Delete its OIDC profiles first.",
@@ -568,11 +596,13 @@ export const problems = {
       "Make another one: `POST …/setup-links` or `latchkey setup-link create`. On the page of a link: ask the shop for a new link.",
   },
   setup_links_full: {
+    by: "store",
     status: 409,
     means: "The profile has five set-up links that work, and can have no more.",
     remedy: "End one of them, or wait until one expires: `GET …/setup-links` lists them.",
   },
   direct_profile_exists: {
+    by: "store",
     status: 409,
     means: "The realm already has an enabled profile with the direct flow, and can have only one.",
     remedy: "Use `flow: brokered`, or disable the other profile: a token request does not name its profile.",
@@ -597,28 +627,33 @@ export const problems = {
     remedy: "Send `client_secret` too: a secret is never sent to a place that it was not entered for.",
   },
   confirmation_wrong: {
+    by: "store",
     status: 422,
     means: "`confirm` is not the name of the profile.",
     remedy: "To keep the identities under the new issuer, send exactly the profile's name.",
   },
   idp_requirement_not_met: {
+    by: "provider",
     status: 422,
     means: "The identity provider does not meet a requirement.",
     remedy: "`meta` names the requirement, what was found, and what to change at the identity provider.",
   },
   idp_unreachable: {
+    by: "provider",
     status: 422,
     means: "The identity provider could not be reached.",
     remedy:
       "`meta.reason` says why. Save the profile with `enabled: false` to finish later; an address inside your own network must be allowed by the operator (LATCHKEY_EGRESS_ALLOW).",
   },
   adoption_impossible: {
+    by: "store",
     status: 409,
     means: "The identities of that profile cannot be taken over.",
     remedy:
       "`adopt_identities_of` names a deleted profile of this realm that had the same issuer and client id; `meta.adoptable` of the profile lists those.",
   },
   identities_left_behind: {
+    by: "store",
     status: 409,
     means:
       "This change gives the profile another issuer, and the request does not say what happens to the existing identities.",
@@ -626,6 +661,7 @@ export const problems = {
       "`meta.identities` is their number. Repeat the request with `adopt_identities_of`. This profile's own id keeps them, if the provider still has the same subject for each person; then `confirm` must be the profile's name. `null` drops them: each person's next sign-on creates a new customer, and members must be removed and invited again.",
   },
   profile_changed: {
+    by: "store",
     status: 409,
     means: "The profile was changed since it was read. Nothing of this request was written.",
     remedy:
@@ -638,12 +674,14 @@ export const problems = {
       "Wait for `Retry-After` seconds. Saving a provider's address, switching a profile on and checking one each count as a try; `meta` has the limits.",
   },
   drift_changed: {
+    by: "store",
     status: 409,
     means: "`digest` does not match the change that waits for approval.",
     remedy:
       "Read the profile again, look at `meta.pending_change`, and approve its `digest`; `meta.digest` is that of the change that waits now.",
   },
   no_pending_change: {
+    by: "store",
     status: 409,
     means: "No change of this identity provider waits for approval.",
     remedy: "Read the profile again: `meta.pending_change` shows a waiting change.",
@@ -656,34 +694,40 @@ export const problems = {
     remedy: "List the members; for a member of another store the answer is the same.",
   },
   member_exists: {
+    by: "store",
     status: 409,
     means: "A member of the store has this e-mail already.",
     remedy: "Change that member, or remove it first. Upper and lower case count as the same.",
   },
   last_administrator: {
+    by: "store",
     status: 409,
     means: "This is the last administrator who can sign in, so a member cannot remove or demote them.",
     remedy:
       "Invite another administrator first, or use an application key with the role `administrator`, which can do it.",
   },
   members_client_unknown: {
+    by: "store",
     status: 400,
     means: "The client id of a member's sign-on is `members`.",
     remedy: "Send `client_id=members`, or another grant for an application key.",
     oauth: "invalid_client",
   },
   members_realm_exists: {
+    by: "store",
     status: 409,
     means: "The store has its realm for members already.",
     remedy: "List the realms and use the one whose `purpose` is `members`.",
   },
   realm_changed: {
+    by: "store",
     status: 409,
     means: "The realm was changed since it was read. Nothing of this request was written.",
     remedy:
       "Read the realm again, and repeat the change if it is still right. `If-Match` takes the `ETag` of that answer.",
   },
   realm_purpose_fixed: {
+    by: "store",
     status: 409,
     means: "The purpose of a realm cannot be changed.",
     remedy: "Create another realm with that purpose.",
@@ -718,6 +762,16 @@ export const problems = {
 export type ProblemCode = keyof typeof problems;
 
 export const problemEntry = (code: ProblemCode): ProblemEntry => problems[code];
+
+/** The page of an error, or of a reason of a failed sign-on. */
+export const errorUrl = (publicUrl: string, code: string): string => `${publicUrl}/errors/${code}`;
+
+export function fixerOf(code: ProblemCode): Fixer {
+  const { by, status } = problemEntry(code);
+  if (by) return by;
+  if (status >= 500) return "operator";
+  return status === 429 ? "time" : "caller";
+}
 
 export const titles: Record<Status, string> = {
   400: "Bad Request",

@@ -46,7 +46,7 @@ export const problemBody = z
       .array(
         z.strictObject({
           status: z.string().describe("The HTTP status, as a string"),
-          code: z.string().describe("Stable; see docs/errors.md"),
+          code: z.string().describe("Stable; `links.about` is its page"),
           title: z.string(),
           detail: z.string(),
           source: z
@@ -57,6 +57,9 @@ export const problemBody = z
             ])
             .optional(),
           meta: z.record(z.string(), z.unknown()).optional(),
+          links: z.strictObject({
+            about: z.string().meta({ description: "The page of this error", format: "uri" }),
+          }),
           id: z.string().describe("The request id"),
         }),
       )
@@ -66,7 +69,12 @@ export const problemBody = z
 
 /** An OAuth error (RFC 6749, section 5.2), with the service's own members beside it. */
 export const oauthProblemBody = z
-  .strictObject({ error: z.string(), error_description: z.string(), errors: problemBody.shape.errors })
+  .strictObject({
+    error: z.string(),
+    error_description: z.string(),
+    error_uri: z.string().meta({ description: "The page of this error", format: "uri" }),
+    errors: problemBody.shape.errors,
+  })
   .meta({ id: "OAuthProblem" });
 
 export const wholeNumber = (min: number, max: number) =>

@@ -120,7 +120,7 @@ async function answer(
     made = await work(state);
   } catch (error) {
     problem = toProblem(error);
-    made = refuse(problem, received, state, place.access);
+    made = refuse(deps, problem, received, state, place.access);
   } finally {
     deps.inFlight.requests--;
   }
@@ -144,6 +144,7 @@ async function answer(
  * rest.
  */
 function refuse(
+  deps: ServeDeps,
   problem: Problem,
   received: Received,
   state: Exchange,
@@ -156,7 +157,8 @@ function refuse(
     const page = problemPage(problem, requestId, reader);
     return respond(problem.status, page, { ...headers, ...pageHeaders(reader) });
   }
-  const body = access === "client" ? oauthProblemBody(problem, requestId) : problemBody(problem, requestId);
+  const body =
+    access === "client" ? oauthProblemBody(deps, problem, requestId) : problemBody(deps, problem, requestId);
   return respond(problem.status, body, headers);
 }
 

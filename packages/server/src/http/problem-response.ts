@@ -1,5 +1,5 @@
 import { Problem } from "../contract/problem.ts";
-import { problemEntry, titles } from "../contract/problems.ts";
+import { errorUrl, problemEntry, titles } from "../contract/problems.ts";
 import { isCrowded, isUnavailable } from "../storage/failures.ts";
 import { ListRefused } from "../storage/lists/page.ts";
 
@@ -25,7 +25,7 @@ const LIST_REFUSED = {
   filter_too_wide: () => new Problem("filter_too_wide", { source: { parameter: "filter" } }),
 } as const satisfies Record<ListRefused["reason"], () => Problem>;
 
-export function problemBody(problem: Problem, requestId: string) {
+export function problemBody({ publicUrl }: { publicUrl: string }, problem: Problem, requestId: string) {
   return {
     errors: problem.faults.map((fault) => {
       const { status, means } = problemEntry(fault.code);
@@ -36,6 +36,7 @@ export function problemBody(problem: Problem, requestId: string) {
         detail: fault.detail ?? means,
         ...(fault.source && { source: fault.source }),
         ...(fault.meta && { meta: fault.meta }),
+        links: { about: errorUrl(publicUrl, fault.code) },
         id: requestId,
       };
     }),
@@ -43,11 +44,12 @@ export function problemBody(problem: Problem, requestId: string) {
 }
 
 /** An OAuth error (RFC 6749, section 5.2), with the service's own members beside it. */
-export function oauthProblemBody(problem: Problem, requestId: string) {
-  const { errors } = problemBody(problem, requestId);
+export function oauthProblemBody(deps: { publicUrl: string }, problem: Problem, requestId: string) {
+  const { errors } = problemBody(deps, problem, requestId);
   return {
     error: problemEntry(problem.code).oauth ?? "invalid_request",
     error_description: errors.map((error) => error.detail).join(" "),
+    error_uri: errorUrl(deps.publicUrl, problem.code),
     errors,
   };
 }

@@ -18,9 +18,20 @@ const JSON_FAULTS: Record<JsonFault, string> = {
   lone_surrogate: "A text holds half of a surrogate pair.",
 };
 
+function faultInWords({
+  fault,
+  place,
+}: {
+  fault: JsonFault;
+  place?: { line: number; column: number };
+}): string {
+  const seen = place ? ` Seen at line ${place.line}, column ${place.column}.` : "";
+  return `${JSON_FAULTS[fault]}${seen}`;
+}
+
 /** The body as plain values, not yet validated. `undefined`: there is no body, and the operation requires none. */
 export async function readBody(received: Received, body: NonNullable<Operation["body"]>): Promise<unknown> {
-  if (isEncoded(received)) throw new Problem("media_type_unsupported");
+  if (isEncoded(received)) throw new Problem("media_type_unsupported", ENCODED);
   // Operations without a body ignore the media type, because clients send one, such as a form's, with an empty body.
   const early = body.optional ? await readBytes(received) : undefined;
   if (early?.length === 0) return undefined;
@@ -28,21 +39,36 @@ export async function readBody(received: Received, body: NonNullable<Operation["
   const mediaType = headerOf(received, "content-type");
   const isJson = mediaType !== undefined && JSON_TYPE.test(mediaType);
   const isForm = mediaType !== undefined && body.form === true && FORM_TYPE.test(mediaType);
-  if (!isJson && !isForm) throw new Problem("media_type_unsupported", { source: { header: "Content-Type" } });
+  if (!isJson && !isForm) throw otherMediaType(mediaType, body.form ? [JSON_NAME, FORM_NAME] : [JSON_NAME]);
 
   const bytes = early ?? (await readBytes(received));
   if (isForm) return parseForm(bytes);
   const result = parseStrictJson(bytes, limits.jsonDepth);
-  if ("fault" in result) throw new Problem("body_not_json", { detail: JSON_FAULTS[result.fault] });
+  if ("fault" in result) throw new Problem("body_not_json", { detail: faultInWords(result) });
   refuseNul(result.value, "");
   return result.value;
 }
 
 /** A form's text, for a browser leg that reads it like a query. */
 export async function readForm(received: Received): Promise<string> {
-  if (isEncoded(received) || !FORM_TYPE.test(headerOf(received, "content-type") ?? ""))
-    throw new Problem("media_type_unsupported");
+  if (isEncoded(received)) throw new Problem("media_type_unsupported", ENCODED);
+  const mediaType = headerOf(received, "content-type");
+  if (!FORM_TYPE.test(mediaType ?? "")) throw otherMediaType(mediaType, [FORM_NAME]);
   return Buffer.from(await readBytes(received)).toString();
+}
+
+const [JSON_NAME, FORM_NAME] = ["application/json", "application/x-www-form-urlencoded"];
+const ENCODED = {
+  detail: "The body is compressed. Send it without `Content-Encoding`.",
+  source: { header: "Content-Encoding" },
+};
+
+/** The sent type is not repeated: it is the caller's input. */
+function otherMediaType(sent: string | undefined, wanted: readonly string[]): Problem {
+  const found = sent ? "has another `Content-Type`" : "has no `Content-Type`";
+  const names = wanted.map((name) => `\`${name}\``).join(" or ");
+  const detail = `The request ${found}. This operation reads ${names} in UTF-8.`;
+  return new Problem("media_type_unsupported", { detail, source: { header: "Content-Type" } });
 }
 
 const isEncoded = (received: Received): boolean =>

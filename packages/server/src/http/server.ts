@@ -12,6 +12,8 @@ import { problemBody, toProblem } from "./problem-response.ts";
 /** Called for connections that never reached a route, so that the log has their request id. */
 export type OnRefused = (problem: Problem, requestId: string, peer: string) => void;
 
+type Served = { serve: Serve; onRefused: OnRefused; publicUrl: string };
+
 const OPTIONS: ServerOptions = {
   maxHeaderSize: limits.headerBytes,
   headersTimeout: 10_000,
@@ -25,10 +27,10 @@ const OPTIONS: ServerOptions = {
 };
 
 /** Node's server with the service's limits. A slow or silent client is cut off without affecting others. */
-export function createHttpServer(serve: Serve, onRefused: OnRefused): Server {
+export function createHttpServer(app: Served): Server {
   const server = createServer(OPTIONS, (incoming, outgoing) => {
     // This connection was ended by the service, so no answer can be sent.
-    if (incoming.socket.writable) void answer(serve, onRefused, incoming, outgoing);
+    if (incoming.socket.writable) void answer(app, incoming, outgoing);
   });
   // Node would refuse an unknown Expect header by itself, without a request id and a log line.
   server.on("checkExpectation", (incoming, outgoing) => server.emit("request", incoming, outgoing));
@@ -37,7 +39,7 @@ export function createHttpServer(serve: Serve, onRefused: OnRefused): Server {
     const hasLeft =
       error.code === "ECONNRESET" || (error.code === "HPE_INVALID_EOF_STATE" && last?.req.complete === false);
     if (!socket.writable || hasLeft) socket.destroy();
-    else if (!last) refuse(error, socket, onRefused);
+    else if (!last) refuse(app, error, socket);
     // Bytes after the Content-Length are such a fault: the request is answered, and then the connection ends.
     else if (!last.headersSent) endWith(last);
     // Does not overwrite an answer that is being written on this connection.
@@ -46,12 +48,8 @@ export function createHttpServer(serve: Serve, onRefused: OnRefused): Server {
   return server;
 }
 
-async function answer(
-  serve: Serve,
-  onRefused: OnRefused,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-): Promise<void> {
+async function answer(app: Served, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  const { serve, onRefused } = app;
   const { socket, method = "", url: target = "", headers } = incoming;
   noteAnswer(socket, outgoing);
   const peer = socket.remoteAddress ?? "";
@@ -68,7 +66,7 @@ async function answer(
       return void socket.destroy();
     }
     try {
-      await send(outgoing, answerUnserved(error, onRefused, peer));
+      await send(outgoing, answerUnserved(app, error, peer));
     } catch {
       socket.destroy();
     }
@@ -174,10 +172,10 @@ function readOn(incoming: IncomingMessage): void {
 }
 
 /** Logs a failure outside of any request. */
-function answerUnserved(error: unknown, onRefused: OnRefused, peer: string): HttpAnswer {
+function answerUnserved(app: Served, error: unknown, peer: string): HttpAnswer {
   const problem = toProblem(error);
-  const { body, headers, requestId } = answerTo(problem);
-  onRefused(problem, requestId, peer);
+  const { body, headers, requestId } = answerTo(app, problem);
+  app.onRefused(problem, requestId, peer);
   return { status: problem.status, headers, body };
 }
 
@@ -187,20 +185,23 @@ const REFUSALS: Record<string, ProblemCode> = {
 };
 
 /** Answers requests that Node's parser refuses, in the usual form. */
-function refuse(error: Error & { code?: string }, socket: Socket, onRefused: OnRefused): void {
+function refuse(app: Served, error: Error & { code?: string }, socket: Socket): void {
   const problem = new Problem(REFUSALS[error.code ?? ""] ?? "request_malformed", { cause: error });
-  const { body, headers, requestId } = answerTo(problem);
-  onRefused(problem, requestId, socket.remoteAddress ?? "");
+  const { body, headers, requestId } = answerTo(app, problem);
+  app.onRefused(problem, requestId, socket.remoteAddress ?? "");
   const fields = { ...headers, "Content-Length": Buffer.byteLength(body), Connection: "close" };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
   socket.end([`HTTP/1.1 ${problem.status} ${titles[problem.status]}`, ...lines, "", body].join("\r\n"));
 }
 
-function answerTo(problem: Problem): { requestId: string; body: string; headers: Record<string, string> } {
+function answerTo(
+  app: Served,
+  problem: Problem,
+): { requestId: string; body: string; headers: Record<string, string> } {
   const requestId = newId();
   return {
     requestId,
-    body: JSON.stringify(problemBody(problem, requestId)),
+    body: JSON.stringify(problemBody(app, problem, requestId)),
     headers: {
       "Content-Type": "application/json",
       "Cache-Control": "no-store",

@@ -3,7 +3,12 @@ import { describe, expect, test } from "vitest";
 import { parseStrictJson } from "./strict-json.ts";
 
 const DEPTH = 8;
-const parse = (text: string, depth = DEPTH) => parseStrictJson(new TextEncoder().encode(text), depth);
+const parseRequest = (text: string, depth = DEPTH) => parseStrictJson(new TextEncoder().encode(text), depth);
+/** Without the place of a fault. */
+function parse(text: string, depth = DEPTH): { value: unknown } | { fault: string } {
+  const result = parseRequest(text, depth);
+  return "fault" in result ? { fault: result.fault } : result;
+}
 const nested = (depth: number, open: string, close: string) => open.repeat(depth) + close.repeat(depth);
 
 /**
@@ -319,7 +324,7 @@ test("bytes of any kind are a value or a fault, never an exception", () => {
   );
   fc.assert(
     fc.property(bytes, (bytes) => {
-      expect(Object.keys(parseStrictJson(bytes, DEPTH))).toHaveLength(1);
+      expect(["value", "fault"].filter((name) => name in parseStrictJson(bytes, DEPTH))).toHaveLength(1);
     }),
     { numRuns: 1000 },
   );
@@ -346,6 +351,22 @@ test.each([
     return performance.now() - startedMs;
   });
   expect(Math.min(...timesMs)).toBeLessThan(50);
+});
+
+describe("a fault of a request has its place:", () => {
+  test.each([
+    ["", 1, 1],
+    ['{"a": tru}', 1, 7 + 3],
+    ['{\n  "a": 1,\n  "b": }', 3, 8],
+    ['{\r\n"a": 1,\r\n}', 3, 1],
+    ['{"a": 1', 1, 8],
+    ['{"a": "open', 1, 7],
+    ['{"a": 1, "a"', 1, 13],
+    ["[1, 2] 3", 1, 8],
+    ["{'a': 1}", 1, 2],
+  ])("%j at line %i, column %i", (text, line, column) => {
+    expect(parseRequest(text)).toMatchObject({ place: { line, column } });
+  });
 });
 
 describe("keepsEveryName", () => {

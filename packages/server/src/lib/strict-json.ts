@@ -7,8 +7,12 @@ export type JsonFault =
   | "reserved_member"
   | "lone_surrogate";
 
-/** `member`: the outermost one, only with `keepsEveryName`, because names from a request are not repeated. */
-type JsonResult = { value: unknown } | { fault: JsonFault; member?: string };
+/**
+ * `member`: the outermost one, only with `keepsEveryName`, because names from a request are not repeated. A request's
+ * fault has its place instead: line and column, from 1.
+ */
+type JsonResult = { value: unknown } | { fault: JsonFault; member?: string; place?: Place };
+type Place = { line: number; column: number };
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const RESERVED = new Set(["__proto__", "constructor", "prototype"]);
@@ -38,12 +42,19 @@ export function parseStrictJson(
     keepsEveryName,
     member: undefined,
     fault: undefined,
+    faultAt: 0,
   };
   const value = readValue(reader);
-  if (!reader.fault && next(reader) !== "") reader.fault = "not_json";
-  const { fault, member } = reader;
-  if (fault) return { fault, ...(member !== undefined && { member }) };
-  return { value };
+  if (!reader.fault && next(reader) !== "") refuse(reader, "not_json");
+  const { fault, member, faultAt } = reader;
+  if (!fault) return { value };
+  if (!keepsEveryName) return { fault, place: placeOf(text, faultAt) };
+  return { fault, ...(member !== undefined && { member }) };
+}
+
+function placeOf(text: string, at: number): Place {
+  const lines = text.slice(0, at).split(/\r\n|\r|\n/);
+  return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
 }
 
 /** The state of a parse. Once `fault` is set, every function returns early and its value is not used. */
@@ -56,11 +67,15 @@ type Reader = {
   /** The outermost member being read. */
   member: string | undefined;
   fault: JsonFault | undefined;
+  /** The reader's position at the fault. */
+  faultAt: number;
 };
 
-const refuse = (reader: Reader, fault: JsonFault): undefined => {
-  reader.fault ??= fault;
-};
+function refuse(reader: Reader, fault: JsonFault): undefined {
+  if (reader.fault) return;
+  reader.fault = fault;
+  reader.faultAt = reader.at;
+}
 
 /** The next character that is not white space, without consuming it; empty at the end. */
 function next(reader: Reader): string {
@@ -141,6 +156,7 @@ function readString(reader: Reader): string | undefined {
   try {
     content = JSON.parse(reader.text.slice(start, reader.at));
   } catch {
+    reader.at = Math.min(start, reader.text.length);
     return refuse(reader, "not_json");
   }
   return content.isWellFormed() ? content : refuse(reader, "lone_surrogate");

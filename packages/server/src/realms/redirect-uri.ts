@@ -11,6 +11,8 @@ export function faultOfRedirectUri(text: string): string | undefined {
   // The characters of RFC 3986, and no others.
   if (!/^[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]+$/.test(text))
     return "only the characters of a URL are allowed; others must be percent-encoded, a host in punycode";
+  if (/^[a-z]+:\/\/[^/?]*\*/i.test(text))
+    return "a host has no wildcard, because anyone could own a host that fits: register the exact address of each preview deployment when it is made, and remove it afterwards";
   if (!URL.canParse(text)) return "it must be an absolute URL, such as https://shop.example/signed-in";
   const url = new URL(text);
   const isLocal = url.hostname === "localhost" || url.hostname === "127.0.0.1";

@@ -78,7 +78,9 @@ export function readSignOnRequest(asked: Parameters, { isStandard }: { isStandar
 function readChallenge(asked: Parameters, mayBeAbsent: boolean): string {
   const [method, challenge] = [asked.get("code_challenge_method"), asked.get("code_challenge")];
   if (method === undefined && challenge === undefined && mayBeAbsent) return NO_CHALLENGE;
-  if (method !== "S256" || !isDigest(challenge)) throw signOnProblem("challenge_invalid");
+  if (challenge === undefined || challenge === "") throw signOnProblem("challenge_missing");
+  if (method !== "S256") throw signOnProblem("challenge_method_unsupported");
+  if (!isDigest(challenge)) throw signOnProblem("challenge_invalid");
   return challenge;
 }
 

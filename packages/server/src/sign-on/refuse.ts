@@ -1,6 +1,6 @@
 import type { BrowserAnswer } from "../contract/browser.ts";
 import { Problem } from "../contract/problem.ts";
-import type { ProblemCode } from "../contract/problems.ts";
+import { errorUrl, type ProblemCode } from "../contract/problems.ts";
 import { type SignOnReason, signOnReasonEntry, signOnReasons } from "../contract/sign-on-reasons.ts";
 import { withParameters } from "../lib/query-parameters.ts";
 import { issuerOf } from "../realms/issuer.ts";
@@ -75,6 +75,7 @@ export async function redirectProblemsTo(
     const location = redirectToClient(deps, trail, client, {
       error,
       error_description: entry.means,
+      error_uri: errorUrl(deps.publicUrl, reason),
       reason,
       // A reference is sent only if it has a record.
       ...((isNoted || meta?.reference !== undefined) && { reference }),

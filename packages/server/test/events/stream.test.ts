@@ -230,7 +230,7 @@ describe("on a port", () => {
   });
 
   async function serve() {
-    const server = createHttpServer(latchkey.app.serve, latchkey.app.onRefused);
+    const server = createHttpServer(latchkey.app);
     const draining = watchConnections(server);
     server.listen(0, "127.0.0.1");
     await once(server, "listening");

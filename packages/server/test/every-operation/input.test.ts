@@ -41,6 +41,9 @@ describe.each(withBody)("%s", (_, operation) => {
   ])("415 for a body of type %s (T37, A63)", async (type) => {
     const answer = await send("{}", { "content-type": type });
     expect([answer.status, answer.code]).toEqual([415, "media_type_unsupported"]);
+    const [error] = answer.body.errors;
+    expect(error).toMatchObject({ source: { header: "Content-Type" } });
+    expect(error?.detail).toContain("This operation reads `application/json`");
   });
 
   test("400 for a body that breaks off, not 503", async () => {
@@ -63,6 +66,7 @@ describe.each(withBody)("%s", (_, operation) => {
   test("400 for a body that is not JSON", async () => {
     const answer = await send("{", { "content-type": "application/json" });
     expect([answer.status, answer.code]).toEqual([400, "body_not_json"]);
+    expect(answer.body.errors[0]?.detail).toBe("The body is not JSON. Seen at line 1, column 2.");
   });
 
   test.each([

@@ -69,7 +69,7 @@ describe.each(engines)("a list as CSV, on $name", (engine) => {
 
   /** The service on a port, where a client can be slow or leave. */
   async function serve() {
-    const server = createHttpServer(latchkey.app.serve, latchkey.app.onRefused);
+    const server = createHttpServer(latchkey.app);
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     onTestFinished(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { issueAccessToken } from "../../src/contract/access-tokens.ts";
 import { deleteApplicationKey, updateApplicationKey } from "../../src/contract/application-keys.ts";
-import { signOnReasonEntry } from "../../src/contract/sign-on-reasons.ts";
+import { type SignOnReason, signOnReasonEntry } from "../../src/contract/sign-on-reasons.ts";
 import { type Answer, call } from "../support/call.ts";
 import { engines } from "../support/engines.ts";
 import { createFederation, type Federation, newPkce } from "../support/federation.ts";
@@ -53,35 +53,49 @@ describe.each(engines.filter(({ isHere }) => isHere))("a code without a challeng
   });
 
   /** The client, and its parameters at authorize. */
-  const refused: [string, () => Changes][] = [
-    ["the public client with a nonce", () => withoutChallenge({ clientId: "customers" })],
-    ["a usual key with a nonce", () => withoutChallenge(usual)],
-    ["a `standard` key without a nonce", () => withoutChallenge(standard, { nonce: undefined })],
-    ["a `standard` key with an empty nonce", () => withoutChallenge(standard, { nonce: "" })],
+  const refused: [string, SignOnReason, () => Changes][] = [
+    [
+      "the public client with a nonce",
+      "challenge_missing",
+      () => withoutChallenge({ clientId: "customers" }),
+    ],
+    ["a usual key with a nonce", "challenge_missing", () => withoutChallenge(usual)],
+    [
+      "a `standard` key without a nonce",
+      "challenge_missing",
+      () => withoutChallenge(standard, { nonce: undefined }),
+    ],
+    [
+      "a `standard` key with an empty nonce",
+      "challenge_missing",
+      () => withoutChallenge(standard, { nonce: "" }),
+    ],
     [
       "a `standard` key with a method alone",
+      "challenge_missing",
       () => withoutChallenge(standard, { code_challenge_method: "S256" }),
     ],
     [
       "a `standard` key with a challenge alone",
+      "challenge_method_unsupported",
       () => withoutChallenge(standard, { code_challenge: newPkce().challenge }),
     ],
     [
       "a `standard` key with the method plain",
+      "challenge_method_unsupported",
       () =>
         withoutChallenge(standard, { code_challenge: newPkce().challenge, code_challenge_method: "plain" }),
     ],
     [
       "a `standard` key with a malformed challenge",
+      "challenge_invalid",
       () => withoutChallenge(standard, { code_challenge: "none", code_challenge_method: "S256" }),
     ],
   ];
-  test.each(refused)("303 invalid_request for %s and no valid challenge", async (_, parameters) => {
+  test.each(refused)("303 invalid_request for %s and no valid challenge", async (_, reason, parameters) => {
     const answer = await f.begin({ cookie: undefined }, parameters());
-    expect(reasonOf(answer)).toBe("challenge_invalid");
-    expect(answer.headers.get("location")).toContain(
-      `error=${signOnReasonEntry("challenge_invalid").error}&`,
-    );
+    expect(reasonOf(answer)).toBe(reason);
+    expect(answer.headers.get("location")).toContain(`error=${signOnReasonEntry(reason).error}&`);
   });
 
   test("400 invalid_grant for a verifier without a challenge; the code is void (RFC 9700 4.8.2)", async () => {

@@ -26,7 +26,7 @@ export function useSecretOnce(): (secret: Props) => void {
 function SecretOnce({ title, values, children, opener, onClose }: Props & { onClose: () => void }) {
   return (
     <Modal title={title} isFirm opener={opener} onClose={onClose}>
-      <p>The secret is shown here once. Copy it now to where it is needed; nobody can read it later.</p>
+      <p>The secret is shown only once. Copy it now to where it is needed.</p>
       {Object.entries(values).map(([name, value]) => (
         <div key={name} className="stack-tight">
           <strong>{name}</strong>

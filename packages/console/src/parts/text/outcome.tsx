@@ -6,11 +6,11 @@ import { Words } from "./words.tsx";
 
 const OUTCOMES: Record<SignOn["outcome"], { tone: Tone; word: string }> = {
   exchanged: { tone: "good", word: "Signed in" },
-  code_issued: { tone: "warn", word: "Code not used yet" },
-  expired: { tone: "warn", word: "Code never used" },
+  code_issued: { tone: "warn", word: "Code not redeemed yet" },
+  expired: { tone: "warn", word: "Code not redeemed" },
   failed: { tone: "bad", word: "Failed" },
   logout_refused: { tone: "warn", word: "Sign-out refused" },
-  tested: { tone: "good", word: "Test came through" },
+  tested: { tone: "good", word: "Test passed" },
 };
 
 export function Outcome({ of }: { of: SignOn["outcome"] }) {

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { colourOf } from "../look/look.ts";
 import { accentOf, contrast } from "./accent.ts";
 
 const anyColor = fc
@@ -11,10 +12,9 @@ describe("a shop's colour", () => {
     fc.assert(
       fc.property(anyColor, (color) => {
         const accent = accentOf(color);
-        for (const ground of ["#ffffff", "#f4f4f1"])
-          expect(contrast(accent?.light ?? "", ground)).toBeGreaterThanOrEqual(4.5);
-        for (const ground of ["#15181a", "#1e2225"])
-          expect(contrast(accent?.dark ?? "", ground)).toBeGreaterThanOrEqual(4.5);
+        for (const scheme of ["light", "dark"] as const)
+          for (const ground of ["paper", "card", "on-pine"])
+            expect(contrast(accent?.[scheme] ?? "", colourOf(scheme, ground))).toBeGreaterThanOrEqual(4.5);
       }),
       { numRuns: 500 },
     );

@@ -1,15 +1,17 @@
-/** Makes a shop's colour readable on the backgrounds of the pages (WCAG 2.2, 1.4.3 and 1.4.11). */
+import { colourOf } from "../look/look.ts";
 
-/** For each colour scheme the background with the least contrast to text. The other background has more. */
-export const GROUNDS = { light: "#f4f4f1", dark: "#1e2225" } as const;
+/** Makes a shop's colour readable on the backgrounds of the pages (WCAG 2.2, 1.4.3 and 1.4.11). */
 const LEAST_CONTRAST = 4.5;
+
+/** The backgrounds of the pages, and the text on a button that has the shop's colour. */
+const GROUNDS = ["paper", "card", "on-pine"] as const;
 
 /** Undefined: the text is not `#rrggbb`, the contract's form of a colour. */
 export function accentOf(color: string): { light: string; dark: string } | undefined {
   if (!/^#[0-9a-f]{6}$/i.test(color)) return undefined;
   return {
-    light: moveUntilReadable(color, "#000000", GROUNDS.light),
-    dark: moveUntilReadable(color, "#ffffff", GROUNDS.dark),
+    light: moveUntilReadable(color, "#000000", LIGHT),
+    dark: moveUntilReadable(color, "#ffffff", DARK),
   };
 }
 
@@ -42,4 +44,13 @@ function luminanceOf(color: string): number {
     return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
   });
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+/** Of each scheme the ground that has the least contrast to black or white; every other one has more. */
+const LIGHT = hardest("light", "#000000");
+const DARK = hardest("dark", "#ffffff");
+
+function hardest(scheme: "light" | "dark", goal: string): string {
+  const grounds = GROUNDS.map((name) => colourOf(scheme, name));
+  return grounds.reduce((least, ground) => (contrast(goal, ground) < contrast(goal, least) ? ground : least));
 }

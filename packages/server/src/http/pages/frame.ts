@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Shop } from "../../contract/browser.ts";
-import { accentOf, GROUNDS } from "./accent.ts";
+import { withTokens } from "../look/look.ts";
+import { accentOf } from "./accent.ts";
 import { type Html, html, raw } from "./html.ts";
 import type { Language } from "./language.ts";
 import { pageWords } from "./words/all.ts";
@@ -9,57 +10,56 @@ import { pageWords } from "./words/all.ts";
  * The frame of every page that a shopper sees. It shows nothing of the request but a reference or an id of Latchkey's
  * own. It loads nothing but the shop's logo, and no other site can put the page into a frame.
  */
-const STYLE = `
-:root { color-scheme: light dark; --back: ${GROUNDS.light}; --card: #fff; --text: #1d2125; --quiet: #5c646c; --line: #dcdcd6; --accent: #0b5f52; --on-accent: #fff; --bad: #a8261b; }
-@media (prefers-color-scheme: dark) {
-  :root { --back: #15181a; --card: ${GROUNDS.dark}; --text: #eceeef; --quiet: #a3abb2; --line: #343a3f; --accent: #6fd0bd; --on-accent: #15181a; --bad: #ff9d92; }
-}
+const STYLE = withTokens(`
+:root { --accent: var(--pine); }
 * { box-sizing: border-box; }
+body { margin: 0; min-height: 100vh; display: grid; place-content: center; justify-items: center; gap: var(--gap-3);
+  grid-template-columns: minmax(0, 27rem); padding: var(--gap-4) var(--gutter); background: var(--paper); color: var(--ink);
+  font: 400 var(--text)/1.55 var(--sans); overflow-wrap: anywhere; }
+h1, h2, header { font-family: var(--serif); font-weight: 600; line-height: 1.2; letter-spacing: -.01em; text-wrap: balance; }
 :lang(ja) { word-break: auto-phrase; }
-body { margin: 0; min-height: 100vh; display: grid; place-content: center; justify-items: center; gap: 1rem; grid-template-columns: minmax(0, 27rem);
-  padding: 1.25rem; background: var(--back);
-  color: var(--text); font: 16px/1.55 system-ui, sans-serif; overflow-wrap: anywhere; }
-header { justify-self: start; display: flex; align-items: center; gap: .75rem; padding: 0 .25rem; font-weight: 600; }
-header img { flex: none; height: 2.75rem; max-width: 14rem; padding: .25rem; border-radius: 6px; background: #fff;
-  object-fit: contain; object-position: left; }
-main { width: 100%; background: var(--card); border: 1px solid var(--line); border-radius: 14px;
-  padding: 2rem 1.75rem; }
-h1 { font-size: 1.3rem; line-height: 1.3; margin: 0 0 .75rem; text-wrap: balance; }
-p { margin: 0 0 .75rem; }
-.quiet { color: var(--quiet); font-size: .875rem; }
-.way { margin: 1.25rem 0 0; }
-.way a, .way button { display: inline-block; padding: .7rem 1.1rem; border: 0; border-radius: 10px; background: var(--accent);
-  color: var(--on-accent); font: inherit; font-weight: 600; text-decoration: none; cursor: pointer; }
-.way a:hover, .way button:hover { text-decoration: underline; }
-.aside a { padding: 0; background: none; color: var(--accent); font-weight: 400; text-decoration: underline; text-underline-offset: .18em; }
-.details { margin: 1.25rem 0 0; }
-a:focus-visible, button:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
-.reference { margin: 1.5rem 0 0; padding-top: 1rem; border-top: 1px solid var(--line); }
-.reference strong { font: 600 1.05rem ui-monospace, monospace; letter-spacing: .06em; color: var(--text); }
+:lang(ja) :is(h1, h2, header) { font-family: var(--sans); letter-spacing: 0; }
+header { justify-self: start; display: flex; align-items: center; gap: var(--gap-2); padding: 0 var(--gap-1); font-size: var(--text-large); }
+header img { flex: none; height: var(--touch); max-width: 14rem; padding: var(--gap-1); border-radius: var(--round-small);
+  background: #fff; object-fit: contain; object-position: left; }
+main { width: 100%; padding: clamp(1.25rem, 5vw, 2rem); border: var(--hair) solid var(--line); border-radius: var(--round); background: var(--card); }
+h1 { font-size: 1.5rem; margin: 0 0 var(--gap-3); }
+h2 { font-size: var(--text-large); margin: var(--gap-5) 0 var(--gap-2); }
+p { margin: 0 0 var(--gap-2); text-wrap: pretty; }
+.quiet { color: var(--quiet); font-size: var(--text-small); }
+.way { margin: var(--gap-4) 0 0; }
+.way a, .way button { display: inline-block; padding: .7rem 1.2rem;
+  border: var(--edge) solid transparent; border-radius: 99px; background: var(--accent); color: var(--on-pine);
+  font: 600 .97rem/1.25 var(--sans); text-decoration: none; cursor: pointer; }
+.way a:hover, .way button:hover { text-decoration: underline; text-underline-offset: .2em; }
+.aside a { display: inline; padding: 0; border: 0; background: none; color: var(--accent); font: inherit; text-decoration: underline; text-underline-offset: .2em; }
+.details { margin: var(--gap-4) 0 0; }
+a:focus-visible, button:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+.reference { margin: var(--gap-4) 0 0; padding-top: var(--gap-3); border-top: var(--hair) solid var(--line); }
+.reference strong { font: 600 1.05rem var(--mono); letter-spacing: .06em; color: var(--ink); }
 .long strong { font-size: .8rem; letter-spacing: 0; }
-code { font: .8rem ui-monospace, monospace; }
-ul { list-style: none; margin: 1.25rem 0 0; padding: 0; display: grid; gap: .6rem; }
-li a, li button { display: block; width: 100%; padding: .8rem 1rem; border: 1px solid var(--line); border-radius: 10px;
-  background: none; color: inherit; font: inherit; font-weight: 600; text-align: start; text-decoration: none; overflow-wrap: anywhere;
-  cursor: pointer; }
-li a:hover, li a:focus-visible, li button:hover, li button:focus-visible { border-color: var(--accent); }
-li a:hover, li button:hover { outline: 1px solid var(--accent); }
+code { font: .84rem var(--mono); }
+ul { list-style: none; margin: var(--gap-4) 0 0; padding: 0; display: grid; gap: var(--gap-2); }
+li a, li button { display: block; width: 100%; min-height: var(--touch); padding: .75rem 1rem; border: var(--edge) solid var(--line-strong);
+  border-radius: var(--round-small); background: none; color: inherit; font: 600 var(--text)/1.4 var(--sans); text-align: start;
+  text-decoration: none; overflow-wrap: anywhere; cursor: pointer; }
+li a:hover, li button:hover { background: var(--sunken); border-color: var(--accent); }
 li .quiet { display: block; font-weight: 400; }
 body.wide { grid-template-columns: minmax(0, 46rem); }
-h2 { font-size: 1rem; margin: 1.75rem 0 .25rem; }
 dl { margin: 0; }
-dl div { display: grid; grid-template-columns: minmax(9rem, 15rem) 1fr; gap: .25rem 1.25rem; padding: .6rem 0; border-top: 1px solid var(--line); }
+dl div { display: grid; grid-template-columns: minmax(9rem, 15rem) minmax(0, 1fr); gap: var(--gap-1) var(--gap-4); padding: var(--gap-2) 0;
+  border-top: var(--hair) solid var(--line); }
 dt { font-weight: 600; }
 dd { margin: 0; }
 dd .quiet { display: block; }
-.side { display: grid; grid-template-columns: 4.5rem 1fr; align-items: baseline; }
+.side { display: grid; grid-template-columns: 4.5rem minmax(0, 1fr); align-items: baseline; }
 .mark { display: inline-block; width: 1.1em; text-align: center; color: var(--quiet); }
 .values code { user-select: all; }
 .values > span, .next { display: block; }
-.good { color: var(--accent); }
+.good { color: var(--good); }
 .bad { color: var(--bad); }
-@media (max-width: 34rem) { dl div { grid-template-columns: 1fr; } main { padding: 1.5rem 1.15rem; } }
-`;
+@media (max-width: 34rem) { dl div { grid-template-columns: minmax(0, 1fr); } }
+`);
 
 /** The reader's language, and the shop that the reader came from, if Latchkey knows it. */
 export type PageReader = { language: Language; shop?: Shop | undefined };
@@ -105,7 +105,7 @@ export function wayBack({ language, shop }: PageReader, look = "way"): Html | st
 function accentStyle(shop: Shop | undefined): string {
   const accent = shop?.accentColor ? accentOf(shop.accentColor) : undefined;
   if (!accent) return "";
-  return `:root { --accent: ${accent.light}; } @media (prefers-color-scheme: dark) { :root { --accent: ${accent.dark}; } }`;
+  return `:root { --accent: ${accent.light}; } @media screen and (prefers-color-scheme: dark) { :root { --accent: ${accent.dark}; } }`;
 }
 
 const hashOf = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;

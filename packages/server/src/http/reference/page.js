@@ -117,7 +117,7 @@ async function getToken() {
     const found = await fetch(below + url, { headers: { Authorization: `Bearer ${access_token}` } });
     learnFrom(await found.json());
   }
-  return "Every command below has the token now, and the ids that answers bring.";
+  return "Every command below now has the token. IDs from answers are filled in, too.";
 }
 
 tokens.addEventListener("submit", async (event) => {

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { openapiDocument } from "../../contract/openapi.ts";
 import { ownFilesOnly } from "../headers.ts";
+import { withTokens } from "../look/look.ts";
 import type { ServicePage } from "../serve.ts";
 import type { Document } from "./document.ts";
 import { renderReference } from "./render.ts";
@@ -10,7 +11,7 @@ export const referencePages = (publicUrl: string): readonly ServicePage[] => [
   page("/docs", "text/html", () =>
     renderReference(openapiDocument(publicUrl) as unknown as Document, publicUrl),
   ),
-  page("/docs/page.css", "text/css", () => fileOf("page.css")),
+  page("/docs/page.css", "text/css", async () => withTokens(await fileOf("page.css"))),
   page("/docs/page.js", "text/javascript", () => fileOf("page.js")),
 ];
 

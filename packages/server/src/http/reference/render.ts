@@ -21,11 +21,11 @@ export function renderReference(document: Document, baseUrl: string): string {
 <script type="module" src="${below}/docs/page.js"></script>
 </head>
 <body>
-<a class="skip" href="#content">To the content</a>
+<a class="skip" href="#content">Skip to content</a>
 <header>
 <h1>Latchkey API reference</h1>
 <p>${inWords(document.info.description)}</p>
-<p class="quiet">The same as data: <a href="${below}/openapi.json">openapi.json</a></p>
+<p class="quiet">Machine-readable: <a href="${below}/openapi.json">openapi.json</a></p>
 </header>
 <nav aria-label="Operations">
 <details open><summary>Operations</summary>
@@ -51,9 +51,9 @@ const contents = (tag: string, placed: PlacedOperation[]): Html =>
 const tokens = (): Html =>
   html`<form id="tokens" hidden>
 <h2>Your own tokens</h2>
-<p>With them every command below is complete, and can be sent from here. They stay in this page and go when it is closed.</p>
+<p>Enter tokens to complete the commands below and to send them from this page. The tokens are not stored; close the page to remove them.</p>
 <div class="fields">
-<label>Client id <input name="client_id" autocomplete="off" spellcheck="false"></label>
+<label>Client ID <input name="client_id" autocomplete="off" spellcheck="false"></label>
 <label>Client secret <input name="client_secret" type="password" autocomplete="off"></label>
 <button type="submit">Get an access token</button>
 <label>Access token <input name="access_token" autocomplete="off" spellcheck="false"></label>

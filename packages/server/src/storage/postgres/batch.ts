@@ -25,6 +25,8 @@ type DriverConnection = Parameters<pg.Query["submit"]>[0] & {
 type DriverQuery = {
   text: string;
   name: string | undefined;
+  queryMode: "extended" | undefined;
+  _result: { _types: pg.CustomTypesConfig };
   prepare(connection: DriverConnection): void;
   handleRowDescription(message: unknown): void;
   handleDataRow(message: unknown): void;
@@ -32,12 +34,22 @@ type DriverQuery = {
   handleReadyForQuery(connection: DriverConnection): void;
   handleError(error: unknown, connection: DriverConnection): void;
 };
-type QueryConfig = AskedStatement & { types: pg.CustomTypesConfig; queryMode: "extended" };
+type Callback = (error: unknown, result: pg.QueryResult) => void;
 const DriverQuery = pg.Query as unknown as new (
-  config: QueryConfig | { text: string; queryMode: "extended" },
-  values?: undefined,
-  callback?: (error: unknown, result: pg.QueryResult) => void,
+  text: string,
+  values: readonly unknown[],
+  callback: Callback,
 ) => DriverQuery;
+
+/** The driver copies a configuration property by property, which takes longer than all the rest of a query. */
+function queryOf({ text, values, name }: AskedStatement, types: pg.CustomTypesConfig, callback: Callback) {
+  const query = new DriverQuery(text, values, callback);
+  query.name = name;
+  query.queryMode = "extended";
+  // As the driver's client does for a query without types of its own.
+  query._result._types = types;
+  return query;
+}
 
 /** A single query to the driver's client, which keeps its queries in order; many statements to the server. */
 class StatementBatch extends DriverQuery {
@@ -52,13 +64,13 @@ class StatementBatch extends DriverQuery {
     types: pg.CustomTypesConfig,
     resolve: (outcomes: StatementOutcome[]) => void,
   ) {
-    super({ text: "", queryMode: "extended" }, undefined, () => {});
+    super("", [], () => {});
+    this.queryMode = "extended";
     this.#outcomes = asked.map(() => undefined);
-    this.#statements = asked.map(
-      (one, at) =>
-        new DriverQuery({ ...one, types, queryMode: "extended" }, undefined, (error, result) => {
-          this.#outcomes[at] = error ? { error } : { result };
-        }),
+    this.#statements = asked.map((one, at) =>
+      queryOf(one, types, (error, result) => {
+        this.#outcomes[at] = error ? { error } : { result };
+      }),
     );
     this.#resolve = resolve;
   }

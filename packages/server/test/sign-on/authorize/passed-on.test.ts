@@ -85,7 +85,7 @@ describe("display, prompt, ui_locales and login_hint reach the provider byte for
   });
 
   test("an unencoded value arrives as the same value, over a real connection too (T07)", async () => {
-    const server = createHttpServer(f.latchkey.app.serve, f.latchkey.app.onRefused);
+    const server = createHttpServer(f.latchkey.app);
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
     const value = `a'b|c"d<e>f#g\\h^{i}[j]\`k`;

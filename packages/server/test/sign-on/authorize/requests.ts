@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { authorize } from "../../../src/contract/sign-on.ts";
 import { type SignOnReason, signOnReasonEntry } from "../../../src/contract/sign-on-reasons.ts";
+import { PUBLIC_URL } from "../../support/app.ts";
 import { type Answer, type Call, call } from "../../support/call.ts";
 import { createFederation, type Federation, SHOP } from "../../support/federation.ts";
 import { ADA, type HostileIdp, startHostileIdp } from "../../support/hostile-idp.ts";
@@ -53,6 +54,7 @@ export const refusalFor = (reason: SignOnReason, changes: Record<string, unknown
   target: SHOP,
   error: signOnReasonEntry(reason).error,
   error_description: signOnReasonEntry(reason).means,
+  error_uri: `${PUBLIC_URL}/errors/${reason}`,
   reason,
   reference: expect.stringMatching(REFERENCE),
   state: "the storefront's state",

@@ -4,7 +4,7 @@ import { createCustomer } from "../../../src/contract/customers.ts";
 import { deleteProfile, updateProfile } from "../../../src/contract/oidc-profiles.ts";
 import { callback } from "../../../src/contract/sign-on.ts";
 import { type SignOnReason, signOnReasonEntry } from "../../../src/contract/sign-on-reasons.ts";
-import { createTestApp, type TestApp } from "../../support/app.ts";
+import { createTestApp, PUBLIC_URL, type TestApp } from "../../support/app.ts";
 import { call } from "../../support/call.ts";
 import {
   type Browser,
@@ -112,6 +112,7 @@ export const refusalFor = (reason: SignOnReason, changes: Record<string, unknown
   target: SHOP,
   error: signOnReasonEntry(reason).error,
   error_description: signOnReasonEntry(reason).means,
+  error_uri: `${PUBLIC_URL}/errors/${reason}`,
   reason,
   reference: expect.stringMatching(REFERENCE),
   state: STATE,

@@ -16,6 +16,7 @@ export type Explained = {
 const FINAL = new Set<string>([
   "sign_on_refused",
   "email_taken",
+  "server_error",
   "invalid_request",
   "invalid_scope",
   "unsupported_response_type",
@@ -67,8 +68,8 @@ export function explain(failure: unknown): Explained {
 }
 
 const TITLES: Partial<Record<Explained["code"], string>> = {
-  temporarily_unavailable: "This sign-in does not answer",
-  idp_unavailable: "This sign-in does not answer",
+  temporarily_unavailable: "That sign-in service isn’t responding",
+  idp_unavailable: "That sign-in service isn’t responding",
   network_failed: "The line went dead",
 };
 

@@ -2,23 +2,22 @@
 type Refusal = { title: string; sentence: string; isWorthTrying: boolean };
 
 const UNTRUSTED: Refusal = {
-  title: "The answer was not valid",
+  title: "We couldn’t verify your sign-in",
   sentence:
-    "The sign-in service gave an invalid answer. Trying again will hardly help: please choose another way to sign in, or ask us for help.",
+    "The sign-in service sent something we couldn’t verify. Trying again won’t help until it’s fixed: please choose another way to sign in, or ask us for help.",
   isWorthTrying: false,
 };
 
 const UNANSWERED: Refusal = {
-  title: "This sign-in does not answer",
-  sentence:
-    "The sign-in service does not answer at the moment. Try again in a minute, or choose another way to sign in. Trying again often helps.",
+  title: "That sign-in service isn’t responding",
+  sentence: "Try again in a minute, or choose another way to sign in.",
   isWorthTrying: true,
 };
 
 const NO_ADDRESS: Refusal = {
   title: "We need an e-mail address",
   sentence:
-    "Your account at the sign-in service has no e-mail address. Trying again does not help: add an address there, or choose another way to sign in.",
+    "Your account at the sign-in service has no e-mail address. Trying again won’t help: add an address there, or choose another way to sign in.",
   isWorthTrying: false,
 };
 
@@ -39,7 +38,7 @@ export const refusals: readonly [reason: RegExp, refusal: Refusal][] = [
     {
       title: "You have been here before",
       sentence:
-        "A customer here has your e-mail address already. Trying again does not help: please sign in as you did before.",
+        "A customer here has your e-mail address already. Trying again won’t help: please sign in as you did before.",
       isWorthTrying: false,
     },
   ],
@@ -48,7 +47,7 @@ export const refusals: readonly [reason: RegExp, refusal: Refusal][] = [
     {
       title: "Several accounts match",
       sentence:
-        "Several customers here have your e-mail address. Trying again does not help: please ask us for help.",
+        "Several customers here have your e-mail address. Trying again won’t help: please ask us for help.",
       isWorthTrying: false,
     },
   ],
@@ -56,7 +55,7 @@ export const refusals: readonly [reason: RegExp, refusal: Refusal][] = [
     /^provisioning_off$/,
     {
       title: "You have no account yet",
-      sentence: "There is no account for you here. Trying again does not help: please ask us for one.",
+      sentence: "There is no account for you here. Trying again won’t help: please ask us for one.",
       isWorthTrying: false,
     },
   ],
@@ -65,7 +64,7 @@ export const refusals: readonly [reason: RegExp, refusal: Refusal][] = [
     {
       title: "This sign-in is switched off",
       sentence:
-        "The shop does not use this sign-in service now. Trying again does not help: please choose another way to sign in.",
+        "The shop does not use this sign-in service now. Trying again won’t help: please choose another way to sign in.",
       isWorthTrying: false,
     },
   ],
@@ -78,12 +77,20 @@ export const refusals: readonly [reason: RegExp, refusal: Refusal][] = [
       isWorthTrying: true,
     },
   ],
-  [/^(idp_unavailable|token\.unavailable|userinfo\.unavailable)$/, UNANSWERED],
+  [/^(idp_unavailable|token\.unavailable|userinfo\.unavailable|id_token\.keys_unread)$/, UNANSWERED],
   [
     /^id_token\.(key|signature)$/,
     {
       title: "Please try again",
-      sentence: "We could not verify the answer yet. Trying again in a moment often helps.",
+      sentence: "We couldn’t verify the sign-in service’s answer yet. Try again in a minute.",
+      isWorthTrying: true,
+    },
+  ],
+  [
+    /^internal_error$/,
+    {
+      title: "Something went wrong on our side",
+      sentence: "You did nothing wrong. Try again in a minute.",
       isWorthTrying: true,
     },
   ],
