@@ -84,7 +84,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       const note = page.getByText(/^Another person has saved a new value/);
       await field("Colour").fill("#123456");
       await c.admin.realms.update(realm_id, { logo_url: "https://shop.example/theirs.svg" });
-      await until(async () => (await field("Address of the logo").inputValue()).endsWith("/theirs.svg"));
+      await until(async () => (await field("Logo URL").inputValue()).endsWith("/theirs.svg"));
       expect([await field("Colour").inputValue(), await note.count()]).toEqual(["#123456", 0]);
       await c.admin.realms.update(realm_id, { accent_color: "#abcdef" });
       await note.getByText("#abcdef").waitFor();
