@@ -156,7 +156,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await page.getByRole("region", { name: "Sign-ons" }).getByText(failed.reference).waitFor();
       await c.admin.store.update({ name: "Alder & Pine" });
       await go(page, "/events", "Events");
-      const row = page.getByRole("group").filter({ hasText: "Store Alder & Pine updated" });
+      const row = page.getByRole("rowgroup").filter({ hasText: "Store Alder & Pine updated" });
       await row.click();
       await row
         .getByRole("link", { name: /^[0-9a-f-]{36}$/ })
@@ -214,7 +214,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await c.admin.applicationKeys.create({ name: "Till in York" });
       await go(page, "/events", "Events");
       // The row is found by its name, because newer rows appear above it meanwhile.
-      const row = page.getByRole("group").filter({ hasText: "Key Till in York created" });
+      const row = page.getByRole("rowgroup").filter({ hasText: "Key Till in York created" });
       await row.waitFor();
       expect(await row.locator(exact).isVisible()).toBe(false);
       await row.click();
@@ -326,7 +326,10 @@ describe.skipIf(!hasChromium)("the console", () => {
       await go(page, "/customers", "Customers");
       await page.getByRole("searchbox").fill("Ada");
       await page.keyboard.press("Enter");
-      await page.getByRole("link", { name: /ada@shop\.example/ }).click();
+      await page
+        .getByRole("row", { name: /ada@shop\.example/ })
+        .getByRole("link")
+        .click();
       await page.getByText("through Practice sign-in").first().waitFor();
       await page
         .getByText(/Chrome \d+ on Linux, from 127\.0\.0\.0\/24/)

@@ -69,9 +69,9 @@ describe.skipIf(!hasChromium)("an integration", () => {
     const { id } = await newHook("Archive", ["application_key.*"]);
     await go(page, `/integrations/${id}`, "Archive");
     await c.admin.applicationKeys.create({ name: "Seen by the archive", role: "viewer" });
-    const row = page.getByRole("group").filter({ hasText: "application_key.created" }).first();
+    const row = page.getByRole("rowgroup").filter({ hasText: "application_key.created" }).first();
     await row.getByText("Delivered").waitFor();
-    await row.locator("summary").click();
+    await row.getByRole("button", { expanded: false }).click();
     await row
       .getByRole("region", { name: "Payload" })
       .getByText(/"name": "Seen by the archive"/)
@@ -96,7 +96,7 @@ describe.skipIf(!hasChromium)("an integration", () => {
     await c.admin.store.update({ name: "Alder" });
     await until(async () => (await deliveries()).some(({ status }) => status === "waiting"));
     await go(page, `/integrations/${id}`, "Ledger");
-    const rows = page.getByRole("group").filter({ hasText: /attempt/ });
+    const rows = page.getByRole("rowgroup").filter({ hasText: /attempt/ });
     await until(async () => (await rows.count()) === 3);
     await page.getByLabel("State").selectOption("Delivered");
     await until(async () => (await rows.count()) === 2);
@@ -121,8 +121,8 @@ describe.skipIf(!hasChromium)("an integration", () => {
     await button(page, "Send a test message").waitFor();
     for (const name of ["Edit", "Disable", "Rotate the signing secret", "Delete"])
       expect([name, await button(page, name).count()]).toEqual([name, 0]);
-    const row = page.getByRole("group").filter({ hasText: "application_key.created" }).last();
-    await row.locator("summary").click();
+    const row = page.getByRole("rowgroup").filter({ hasText: "application_key.created" }).last();
+    await row.getByRole("button", { expanded: false }).click();
     await row.getByText(/"name": "Seen by the desk"/).waitFor();
     await page.context().close();
   });

@@ -28,7 +28,7 @@ describe.skipIf(!hasChromium)("the console", () => {
         .first()
         .waitFor();
       await c.admin.store.update({ name: "Alder & Pine" });
-      const row = page.getByRole("group").filter({ hasText: "Store Alder & Pine updated" }).first();
+      const row = page.getByRole("rowgroup").filter({ hasText: "Store Alder & Pine updated" }).first();
       await row.click();
       await row.getByText("Practice store").waitFor();
       await c.admin.store.update({ name: "Practice store" });
@@ -125,8 +125,8 @@ describe.skipIf(!hasChromium)("the console", () => {
       database.close();
       const page = await newPage(c);
       await signInWithKey(c, page, "/events");
-      await page.getByText(`no. ${lastSequence}`, { exact: true }).waitFor();
-      await page.getByText(`no. ${first}`, { exact: true }).waitFor();
+      await page.getByRole("cell", { name: lastSequence, exact: true }).waitFor();
+      await page.getByRole("cell", { name: String(first), exact: true }).waitFor();
       expect(await page.getByRole("alert").count()).toBe(0);
       await page.context().close();
     });
@@ -149,7 +149,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await acts.getByText(/Answered 200/).waitFor();
       Object.assign(c.receiver.answer, { status: 500, text: "out of paper" });
       await c.admin.store.update({ name: "Alder" });
-      const row = page.getByRole("group").filter({ hasText: "store.updated" }).first();
+      const row = page.getByRole("rowgroup").filter({ hasText: "store.updated" }).first();
       await row.click();
       await row.getByText("Answered 500").first().waitFor();
       await row.getByText("out of paper").first().waitFor();

@@ -61,6 +61,9 @@ describe.skipIf(!hasChromium)("the console", () => {
       "find-address": "/find?q=ada@shop.example",
       "sign-on": `/sign-ons/${(await failed())[0]?.id}`,
       "sign-on-good": `/sign-ons/${came}`,
+      "sign-ons": "/sign-ons",
+      "sign-ons-failed": "/sign-ons?outcome=failed",
+      "sign-ons-of-members": "/sign-ons?people=members",
       failures: "/failures",
       group: "/failures?reason=claims.email_missing",
       providers: "/providers",
@@ -85,6 +88,9 @@ describe.skipIf(!hasChromium)("the console", () => {
     await page.getByRole("heading", { level: 1 }).waitFor();
     await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
   };
+
+  const openRow = (page: Page) =>
+    page.getByRole("table").getByRole("button", { expanded: false }).first().click();
 
   /** An action that opens a dialog or a part of a screen. */
   const OPENED: Record<string, { at: string; open: (page: Page) => Promise<unknown> }> = {
@@ -118,8 +124,8 @@ describe.skipIf(!hasChromium)("the console", () => {
         await page.getByText("Test passed").waitFor();
       },
     },
-    event: { at: "events-of-store", open: (page) => page.getByRole("group").first().click() },
-    delivery: { at: "integration", open: (page) => page.getByRole("group").first().click() },
+    event: { at: "events-of-store", open: (page) => openRow(page) },
+    delivery: { at: "integration", open: (page) => openRow(page) },
     menu: {
       at: "home",
       open: async (page) => {
@@ -236,7 +242,7 @@ describe.skipIf(!hasChromium)("the console", () => {
     await c.admin.applicationKeys.create({ name: "Door \u202eabc" });
     const page = await newPage(c);
     await signInWithKey(c, page, "/events");
-    const event = page.getByRole("listitem").filter({ hasText: "Door" });
+    const event = page.getByRole("row").filter({ hasText: "Door" });
     const [called, said] = await placesOf(event, ["abc", "created"]);
     expect(said?.left).toBeGreaterThan(called?.right ?? Number.NaN);
     await page.context().close();
@@ -373,7 +379,7 @@ describe.skipIf(!hasChromium)("the console", () => {
     const problem = page.getByRole("alert");
     await problem.getByText("It broke.").waitFor();
     const topOf = async (of: typeof problem) => (await of.boundingBox())?.y ?? 0;
-    expect(await topOf(problem)).toBeGreaterThan(await topOf(page.getByRole("listitem").last()));
+    expect(await topOf(problem)).toBeGreaterThan(await topOf(page.getByRole("row").last()));
     await page.unrouteAll();
     await more.click();
     await problem.waitFor({ state: "detached" });
@@ -440,6 +446,7 @@ describe.skipIf(!hasChromium)("the console", () => {
   const LISTS: [path: string, list: RegExp, empty: string][] = [
     ["/", /\/v2\/sign-ons\?/, "No sign-on has failed"],
     ["/find", /\/v2\/sign-ons\?/, "No sign-on yet"],
+    ["/sign-ons", /\/v2\/sign-ons\?/, "No sign-on yet"],
     ["/failures", /\/v2\/sign-ons(\?|\/statistics)/, "No sign-on has failed"],
     ["/providers", /\/oidc-profiles\?/, "No provider yet"],
     ["/keys", /\/v2\/application-keys\?/, "No key"],

@@ -210,7 +210,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await go(page, "/customers?q=nobody");
       await page.getByRole("alert").getByText("network_failed").waitFor();
       await page.context().setOffline(false);
-      await heading(page, "Nobody found");
+      await heading(page, "No customer found");
       expect(await page.getByRole("alert").count()).toBe(0);
       await page.context().close();
     });

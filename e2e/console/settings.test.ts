@@ -241,7 +241,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await invite.getByRole("radio", { name: /Viewer/ }).check();
       await invite.getByRole("button", { name: "Invite" }).click();
       await inDialog(page, "Done").click();
-      const row = page.getByRole("listitem").filter({ hasText: "tilda@shop.example" });
+      const row = page.getByRole("row").filter({ hasText: "tilda@shop.example" });
       await row.getByText("Invited").waitFor();
       await row.getByText("viewer").waitFor();
       await row.getByRole("button", { name: "Change role of Tilda" }).click();
@@ -294,6 +294,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       return [
         [path, "Practice sign-in", "Remove"],
         [customer, "Ada", "Erase this customer"],
+        [customer, "Ada", "Download data"],
         ["/keys", "Keys", "Create a key"],
         ["/integrations", "Integrations", "Add an integration"],
         ["/settings", "Settings", "Save the policy"],

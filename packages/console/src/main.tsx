@@ -11,6 +11,7 @@ import "./styles/tokens.css";
 import "./styles/ground.css";
 import "./styles/frame.css";
 import "./styles/parts.css";
+import "./styles/lists.css";
 import "./styles/palette.css";
 import "./styles/figures.css";
 import "./styles/providers.css";

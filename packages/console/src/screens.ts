@@ -7,6 +7,7 @@ export const SCREENS = {
   signIn: "/sign-in",
   signedIn: "/signed-in",
   find: "/find",
+  signOns: "/sign-ons",
   signOn: "/sign-ons/:id",
   failures: "/failures",
   providers: "/providers",

@@ -80,13 +80,16 @@ export async function exchange(wire: Wire, call: Call, bearer: string | undefine
 /** `accept`: the media type of the answer. */
 export type StreamOptions = { signal?: AbortSignal | undefined; accept?: string };
 
+/** The body of a long or endless answer as a stream, and the headers of the answer. */
+export type StreamAnswer = { stream: ReadableStream<Uint8Array>; headers: Headers };
+
 /** Gives the body of a long or endless answer as a stream. */
 export async function openStream(
   wire: Wire,
   call: Call,
   bearer: string | undefined,
   { signal, accept }: StreamOptions,
-): Promise<{ stream: ReadableStream<Uint8Array>; error?: undefined } | { error: ApiError }> {
+): Promise<(StreamAnswer & { error?: undefined }) | { error: ApiError }> {
   const { method } = call;
   const url = wire.baseUrl + call.path;
   let response: Response | undefined;
@@ -95,7 +98,7 @@ export async function openStream(
   try {
     const headers = { ...headersOf(call, bearer), ...(accept && { Accept: accept }) };
     response = await wire.fetch(url, { method, headers, ...withoutCookies(), ...(signal && { signal }) });
-    if (response.ok && response.body) return { stream: response.body };
+    if (response.ok && response.body) return { stream: response.body, headers: response.headers };
     text = await response.text();
   } catch (error) {
     cause = error;

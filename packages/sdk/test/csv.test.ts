@@ -54,6 +54,19 @@ test("every list has csv", async () => {
   for (const list of lists) expect(await textOf(list)).toMatch(/^\w+,.+\r\n/);
 });
 
+test("a file has the name that the service gives it", async () => {
+  const { data: customer } = await admin.customers.create({ name: "Ada", email: "ada@shop.example" });
+  const names: string[] = [];
+  const onName = (name: string) => names.push(name);
+  await textOf(admin.customers.csv({ filter: "eq(name,Ada)", onName }));
+  const text = await textOf(admin.customers.exportFile(customer.id, { onName }));
+  expect(JSON.parse(text).data).toMatchObject({ type: "customer-export", id: customer.id });
+  expect(names).toEqual([
+    expect.stringMatching(/^customers-\d{4}-\d\d-\d\d\.csv$/),
+    expect.stringMatching(new RegExp(`^.+-${customer.id}-\\d{4}-\\d\\d-\\d\\d\\.json$`)),
+  ]);
+});
+
 test("csv throws the service's refusal, and where the list breaks off", async () => {
   expect(await errorOf(textOf(admin.customers.csv({ filter: "x" })))).toMatchObject({
     code: "parameter_invalid",

@@ -1,22 +1,17 @@
 import type { Customer } from "@latchkey/sdk/admin";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
-import { useLocation, useParams } from "wouter";
-import { Confirm } from "../parts/forms/confirm.tsx";
+import { useQuery } from "@tanstack/react-query";
+import { useParams } from "wouter";
 import { Copy } from "../parts/forms/copy.tsx";
 import { Asked } from "../parts/lists/asked.tsx";
 import { Empty } from "../parts/lists/empty.tsx";
 import { Items } from "../parts/lists/items.tsx";
-import { NotOffered } from "../parts/not-offered.tsx";
 import { Screen } from "../parts/screen.tsx";
-import { counted, sentence } from "../parts/text/counts.ts";
 import { Instant } from "../parts/text/instant.tsx";
-import { say } from "../parts/text/notices.tsx";
 import { SignOnItem } from "../parts/text/outcome.tsx";
-import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
 import { Identities } from "./identities.tsx";
-import { Sessions, sessionsOf } from "./sessions.tsx";
+import { PersonalData } from "./personal-data.tsx";
+import { Sessions } from "./sessions.tsx";
 
 export function CustomerScreen() {
   const { id = "" } = useParams<{ id: string }>();
@@ -64,7 +59,7 @@ function Shown({ customer }: { customer: Customer }) {
       <Sessions customer={customer} />
       <Identities customerId={customer.id} />
       <SignOns customerId={customer.id} />
-      <Erase customer={customer} />
+      <PersonalData customer={customer} />
     </div>
   );
 }
@@ -89,58 +84,6 @@ function SignOns({ customerId }: { customerId: string }) {
       >
         {(list) => <Items items={list}>{(signOn) => <SignOnItem signOn={signOn} />}</Items>}
       </Asked>
-    </section>
-  );
-}
-
-function Erase({ customer }: { customer: Customer }) {
-  const admin = useAdmin();
-  const can = useCan();
-  const queries = useQueryClient();
-  const [, go] = useLocation();
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <section className="stack" aria-labelledby="erase">
-      <h2 id="erase">Erase</h2>
-      <p className="quiet">
-        Deletes the customer, and takes the person’s data out of the log of events, for good. For a request
-        under data protection law.
-      </p>
-      {can("administer") ? (
-        <p>
-          <button type="button" className="button button-bad-plain" onClick={() => setOpen(true)}>
-            Erase this customer
-          </button>
-        </p>
-      ) : (
-        <NotOffered act="administer" />
-      )}
-      {isOpen && (
-        <Confirm
-          title={`Erase ${customer.name}?`}
-          says="This deletes the customer and takes the person’s data out of the log of events, for good. The person is signed out everywhere. If they come back, they are a new customer."
-          figures={[
-            sessionsOf(admin, customer),
-            {
-              about: "links to providers",
-              read: async () => {
-                const { data } = await admin.customers.identities(customer.id);
-                return sentence(`${counted(data.length, "link")} to a provider’s account.`);
-              },
-            },
-          ]}
-          act="Erase for good"
-          name={{ what: "e-mail address", is: customer.email }}
-          onClose={() => setOpen(false)}
-          onConfirm={async () => {
-            await admin.customers.erase(customer.id);
-            say(`${customer.name} is erased.`);
-            go("/customers");
-            queries.removeQueries({ queryKey: ["customers", customer.id] });
-            await queries.invalidateQueries({ queryKey: ["customers"] });
-          }}
-        />
-      )}
     </section>
   );
 }

@@ -3,6 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Confirm } from "../parts/forms/confirm.tsx";
 import type { Figure } from "../parts/forms/figures.tsx";
+import { ExportCsv } from "../parts/lists/download.tsx";
 import { Empty } from "../parts/lists/empty.tsx";
 import { Listing } from "../parts/lists/items.tsx";
 import { useListed } from "../parts/lists/listed.ts";
@@ -26,17 +27,18 @@ export function Sessions({ customer }: { customer: Customer }) {
       <Listing
         query={query}
         empty={<Empty title="Nowhere">No session of this customer is alive.</Empty>}
-        head={() =>
-          can("revoke_tokens") ? (
-            <p>
+        head={() => (
+          <div className="list-head">
+            {can("revoke_tokens") ? (
               <button type="button" className="button button-plain" onClick={() => setEnding("all")}>
                 End all sessions
               </button>
-            </p>
-          ) : (
-            <NotOffered act="revoke_tokens" />
-          )
-        }
+            ) : (
+              <NotOffered act="revoke_tokens" />
+            )}
+            <ExportCsv name="sessions" read={(options) => tokens.csv(options)} />
+          </div>
+        )}
       >
         {(token) => (
           <div className="item">
@@ -50,7 +52,7 @@ export function Sessions({ customer }: { customer: Customer }) {
                 began <Instant at={token.meta.timestamps.created_at} isExact />
               </span>
               <span>
-                ends <Instant at={token.expires * 1000} isExact />
+                ends <Instant at={token.expires * 1000} isExact isAhead />
               </span>
               {can("revoke_tokens") && (
                 <button

@@ -4,7 +4,7 @@ import { Copy } from "../parts/forms/copy.tsx";
 import { Instant } from "../parts/text/instant.tsx";
 import { actorInWords, eventInWords, type Sentence, valueInWords } from "./event-words.ts";
 
-const Said = ({ of: { before, name, after } }: { of: Sentence }) => (
+export const Said = ({ of: { before, name, after } }: { of: Sentence }) => (
   <>
     {before} <bdi>{name}</bdi> {after}
   </>
@@ -30,46 +30,54 @@ export function EventItem({ event }: { event: Event }) {
           <Instant at={event.time} />
         </span>
       </summary>
-      <div className="event-body stack">
-        {data !== "(erased)" && data.withheld && (
-          <p className="quiet">Parts of this event are shown to administrators alone.</p>
-        )}
-        {data !== "(erased)" && data.changes && <Changes of={data.changes} />}
-        <dl className="facts small">
-          <dt>When</dt>
-          <dd>
-            <Instant at={event.time} isExact />
-          </dd>
-          <dt>Type</dt>
-          <dd>
-            <code>{event.type}</code>
-          </dd>
-          <dt>Subject</dt>
-          <dd>
-            <Link href={`/find?q=${event.subject}`}>
-              <code>{event.subject}</code>
-            </Link>
-          </dd>
-          {data !== "(erased)" && data.request_id && (
-            <>
-              <dt>Request</dt>
-              <dd>
-                <Link href={`/find?q=${data.request_id}`}>
-                  <code>{data.request_id}</code>
-                </Link>
-              </dd>
-            </>
-          )}
-        </dl>
-        <p>
-          <Copy
-            text={JSON.stringify(event, null, 2)}
-            what={`event ${event.sequence} as JSON`}
-            label="Copy as JSON"
-          />
-        </p>
-      </div>
+      <EventDetail event={event} />
     </details>
+  );
+}
+
+/** The changes of an event, and its ids. */
+export function EventDetail({ event }: { event: Event }) {
+  const { data } = event;
+  return (
+    <div className="event-body stack">
+      {data !== "(erased)" && data.withheld && (
+        <p className="quiet">Parts of this event are shown to administrators only.</p>
+      )}
+      {data !== "(erased)" && data.changes && <Changes of={data.changes} />}
+      <dl className="facts small">
+        <dt>When</dt>
+        <dd>
+          <Instant at={event.time} isExact />
+        </dd>
+        <dt>Type</dt>
+        <dd>
+          <code>{event.type}</code>
+        </dd>
+        <dt>Subject</dt>
+        <dd>
+          <Link href={`/find?q=${event.subject}`}>
+            <code>{event.subject}</code>
+          </Link>
+        </dd>
+        {data !== "(erased)" && data.request_id && (
+          <>
+            <dt>Request</dt>
+            <dd>
+              <Link href={`/find?q=${data.request_id}`}>
+                <code>{data.request_id}</code>
+              </Link>
+            </dd>
+          </>
+        )}
+      </dl>
+      <p>
+        <Copy
+          text={JSON.stringify(event, null, 2)}
+          what={`event ${event.sequence} as JSON`}
+          label="Copy as JSON"
+        />
+      </p>
+    </div>
   );
 }
 

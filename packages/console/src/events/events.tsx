@@ -1,21 +1,29 @@
+import type { Event } from "@latchkey/sdk/admin";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { useId } from "react";
-import { useSearchParams } from "wouter";
+import { useAddress } from "../parts/lists/address.ts";
+import { ExportCsv } from "../parts/lists/download.tsx";
 import { Empty } from "../parts/lists/empty.tsx";
-import { Listing } from "../parts/lists/items.tsx";
+import { FilterChoice, FilterSpan, Filters } from "../parts/lists/filters.tsx";
+import { ListHead } from "../parts/lists/list-head.tsx";
+import { readSpan, spanConditions } from "../parts/lists/span.ts";
+import { type Column, TableListing } from "../parts/lists/table.tsx";
 import { Screen } from "../parts/screen.tsx";
+import { Instant } from "../parts/text/instant.tsx";
 import { useAdmin } from "../session/session.ts";
-import { EventItem } from "./event-item.tsx";
-import { KINDS } from "./event-words.ts";
+import { EventDetail, Said } from "./event-item.tsx";
+import { actorInWords, eventInWords, KINDS } from "./event-words.ts";
 import { readBefore } from "./read-before.ts";
 
 export function Events() {
   const admin = useAdmin();
-  const [search, setSearch] = useSearchParams();
+  const [search, change] = useAddress();
   const types = search.get("types") ?? "";
+  const span = readSpan(search);
+  const filter = spanConditions("time", span).join(":");
+  const wanted = { ...(types && { types: types.split(",") }), ...(filter && { filter }) };
   const query = useInfiniteQuery({
-    queryKey: ["events", types],
-    queryFn: ({ pageParam }) => readBefore(admin, types ? { types: types.split(",") } : {}, pageParam),
+    queryKey: ["events", types, filter],
+    queryFn: ({ pageParam }) => readBefore(admin, wanted, pageParam),
     initialPageParam: undefined as number | undefined,
     getNextPageParam: ({ before }) => before,
     select: ({ pages }) => ({
@@ -24,43 +32,62 @@ export function Events() {
       totalIsAtLeast: false,
     }),
   });
-  const select = useId();
   return (
     <Screen
       title="Events"
       lead="Who changed what, the newest first. What happens while you look appears by itself."
     >
       <div className="stack">
-        <div className="field">
-          <label htmlFor={select}>Show</label>
-          <select
-            id={select}
-            className="input"
+        <Filters>
+          <FilterChoice
+            label="Show"
+            options={KINDS}
             value={types}
-            onChange={(event) => setSearch(event.target.value ? { types: event.target.value } : {})}
-          >
-            {KINDS.map(({ value, label }) => (
-              <option key={label} value={value}>
-                {label}
-              </option>
-            ))}
-            {/* The URL may contain any types. */}
-            {!KINDS.some(({ value }) => value === types) && <option value={types}>{types}</option>}
-          </select>
-        </div>
-        <Listing
+            onChoose={(next) => change({ types: next })}
+          />
+          <FilterSpan value={span} onChoose={change} />
+        </Filters>
+        <TableListing
+          label="Events"
+          columns={COLUMNS}
           query={query}
           keyOf={({ sequence }) => sequence}
+          detail={(event) => <EventDetail event={event} />}
+          head={() => (
+            <ListHead>
+              <ExportCsv name="events" read={(options) => admin.events.csv({ ...wanted, ...options })} />
+            </ListHead>
+          )}
           empty={
             <Empty title="Nothing of this kind yet">
-              Every change of the store’s data leaves one event here, with who made it. Nobody can alter or
-              remove one unnoticed: each carries the hash of the one before.
+              Every change of the store’s data leaves one event here, with who made it. An event cannot be
+              altered or removed unnoticed: each carries the hash of the one before.
             </Empty>
           }
-        >
-          {(event) => <EventItem event={event} />}
-        </Listing>
+        />
       </div>
     </Screen>
   );
 }
+
+const COLUMNS: readonly Column<Event>[] = [
+  {
+    title: "What",
+    cell: (event) => (
+      <span>
+        <Said of={eventInWords(event)} />
+      </span>
+    ),
+  },
+  {
+    title: "Who",
+    cell: ({ data }) =>
+      data === "(erased)" ? (
+        <span className="quiet">The person was erased</span>
+      ) : (
+        <Said of={actorInWords(data.actor)} />
+      ),
+  },
+  { title: "No.", kind: "number", cell: ({ sequence }) => sequence },
+  { title: "When", kind: "short", cell: ({ time }) => <Instant at={time} /> },
+];

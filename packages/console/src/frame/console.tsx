@@ -14,6 +14,7 @@ import { insteadOfScreen, Unshown } from "./unshown.tsx";
 const screens: [path: string, load: Load][] = [
   [SCREENS.home, async () => (await import("../home/home.tsx")).Home],
   [SCREENS.find, async () => (await import("../find/find.tsx")).Find],
+  [SCREENS.signOns, async () => (await import("../sign-ons/sign-ons.tsx")).SignOns],
   [SCREENS.signOn, async () => (await import("../sign-on/sign-on.tsx")).SignOnScreen],
   [SCREENS.failures, async () => (await import("../failures/failures.tsx")).Failures],
   [SCREENS.providers, async () => (await import("../providers/providers.tsx")).Providers],

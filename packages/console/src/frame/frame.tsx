@@ -132,7 +132,6 @@ function useTop(): void {
 
 /** A screen below another marks the other's link as current. */
 function isAt(path: string, to: string): boolean {
-  if (path.startsWith("/sign-ons/")) return to === "/find";
   if (path.startsWith("/realms/")) return to === "/providers";
   return path === to || (to !== "/" && path.startsWith(`${to}/`));
 }

@@ -21,6 +21,7 @@ export const MENU: readonly MenuGroup[] = [
     screens: [
       { to: "/", name: "Home", also: "overview status figures" },
       { to: "/find", name: "Look up", also: "find search caller reference" },
+      { to: "/sign-ons", name: "Sign-ons", also: "records list log history" },
       { to: "/failures", name: "Failures", also: "errors reasons" },
     ],
   },

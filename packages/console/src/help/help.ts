@@ -8,6 +8,7 @@ export const HELP: Record<ScreenName | "notHere", string> = {
   signIn: "docs/guides/console.md#sign-in",
   signedIn: "docs/guides/console.md#sign-in",
   find: "docs/guides/console.md#a-caller-cannot-sign-in",
+  signOns: "docs/guides/console.md#sign-ons",
   signOn: "docs/how-a-sign-on-works.md#step-by-step",
   failures: "docs/errors.md#why-a-sign-on-failed",
   providers: "docs/guides/console.md#a-provider",

@@ -1,11 +1,13 @@
 import type { Integration, IntegrationDelivery } from "@latchkey/sdk/admin";
 import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
-import { useSearchParams } from "wouter";
 import { useAct } from "../parts/forms/use-act.ts";
+import { useAddress } from "../parts/lists/address.ts";
+import { ExportCsv } from "../parts/lists/download.tsx";
 import { Empty } from "../parts/lists/empty.tsx";
-import { Listing } from "../parts/lists/items.tsx";
+import { ListHead } from "../parts/lists/list-head.tsx";
 import { useListed } from "../parts/lists/listed.ts";
+import { type Column, TableListing } from "../parts/lists/table.tsx";
+import { counted } from "../parts/text/counts.ts";
 import { Instant } from "../parts/text/instant.tsx";
 import { say } from "../parts/text/notices.tsx";
 import { Pill } from "../parts/text/pill.tsx";
@@ -14,7 +16,7 @@ import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
 import { Attempt } from "./attempt.tsx";
 import { queryOf, readFilter, searchOf } from "./delivery-filter.ts";
-import { STATUS_WORDS, whyNoMore } from "./delivery-words.ts";
+import { lastAnswer, STATUS_WORDS, whyNoMore } from "./delivery-words.ts";
 import { FilterDeliveries } from "./filter-deliveries.tsx";
 import { Payload } from "./payload.tsx";
 
@@ -22,7 +24,7 @@ import { Payload } from "./payload.tsx";
 export function Deliveries({ of: integration }: { of: Integration }) {
   const admin = useAdmin();
   const { id, observes } = integration;
-  const [search, setSearch] = useSearchParams();
+  const [search, change] = useAddress();
   const filter = readFilter(search);
   const asked = queryOf(filter);
   const query = useListed(
@@ -37,10 +39,23 @@ export function Deliveries({ of: integration }: { of: Integration }) {
       <FilterDeliveries
         observes={observes}
         filter={filter}
-        onChange={(next) => setSearch(searchOf(next), { replace: true })}
+        onChange={(next) => change({ status: undefined, type: undefined, ...searchOf(next) })}
       />
-      <Listing
+      <TableListing
+        label="Deliveries"
+        columns={COLUMNS}
         query={query}
+        detail={(delivery) => <Detail integration={integration} delivery={delivery} />}
+        head={(found) => (
+          <ListHead found={found}>
+            <ExportCsv
+              name="deliveries"
+              read={(options) =>
+                admin.integrations.deliveriesCsv(id, { ...(asked && { filter: asked }), ...options })
+              }
+            />
+          </ListHead>
+        )}
         empty={
           asked ? (
             <Empty title="No such delivery">No delivery of this integration has this state and event.</Empty>
@@ -51,49 +66,43 @@ export function Deliveries({ of: integration }: { of: Integration }) {
             </Empty>
           )
         }
-      >
-        {(delivery) => <Delivery integration={integration} delivery={delivery} />}
-      </Listing>
+      />
     </section>
   );
 }
 
+const COLUMNS: readonly Column<IntegrationDelivery>[] = [
+  { title: "Event", cell: ({ event }) => event.type },
+  { title: "No.", kind: "number", cell: ({ event }) => event.sequence },
+  {
+    title: "State",
+    kind: "short",
+    cell: ({ status }) => <Pill tone={STATUS_WORDS[status].tone}>{STATUS_WORDS[status].word}</Pill>,
+  },
+  {
+    title: "Attempts",
+    kind: "short",
+    cell: ({ attempts }) => counted(attempts.length, "attempt"),
+  },
+  { title: "Last answer", kind: "short", cell: ({ attempts }) => lastAnswer(attempts.at(-1)) },
+  { title: "When", kind: "short", cell: ({ meta }) => <Instant at={meta.timestamps.updated_at} /> },
+];
+
 type DeliveryProps = { integration: Integration; delivery: IntegrationDelivery };
 
-function Delivery({ integration, delivery }: DeliveryProps) {
-  const [isOpen, setOpen] = useState(false);
-  const { tone, word } = STATUS_WORDS[delivery.status];
-  return (
-    <details className="event" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary className="item">
-        <span className="item-words">
-          <span className="item-name">{delivery.event.type}</span>{" "}
-          <span className="quiet small">event {delivery.event.sequence}</span>
-        </span>
-        <span className="item-side">
-          <Pill tone={tone}>{word}</Pill>
-          <span>
-            {delivery.attempts.length} {delivery.attempts.length === 1 ? "attempt" : "attempts"}
-          </span>
-          <Instant at={delivery.meta.timestamps.updated_at} />
-        </span>
-      </summary>
-      {/* The payload is read when it is opened. In a narrow window it comes last, because it is long. */}
-      {isOpen && (
-        <div className="event-body two">
-          <section className="stack" aria-label="Answers">
-            <h3>Answers</h3>
-            <Answers integration={integration} delivery={delivery} />
-          </section>
-          <section className="stack-tight" aria-label="Payload">
-            <h3>Payload</h3>
-            <Payload format={integration.configuration.format} event={delivery.event} />
-          </section>
-        </div>
-      )}
-    </details>
-  );
-}
+/** The payload is read when it is opened. In a narrow window it comes last, because it is long. */
+const Detail = ({ integration, delivery }: DeliveryProps) => (
+  <div className="event-body two">
+    <section className="stack" aria-label="Answers">
+      <h3>Answers</h3>
+      <Answers integration={integration} delivery={delivery} />
+    </section>
+    <section className="stack-tight" aria-label="Payload">
+      <h3>Payload</h3>
+      <Payload format={integration.configuration.format} event={delivery.event} />
+    </section>
+  </div>
+);
 
 function Answers({ integration: { id, enabled }, delivery }: DeliveryProps) {
   const admin = useAdmin();
@@ -114,7 +123,7 @@ function Answers({ integration: { id, enabled }, delivery }: DeliveryProps) {
       {noMore && <p className="quiet">{noMore}</p>}
       {!noMore && delivery.next_attempt_at && (
         <p className="quiet">
-          Next attempt <Instant at={delivery.next_attempt_at} isExact />
+          Next attempt <Instant at={delivery.next_attempt_at} isExact isAhead />
         </p>
       )}
       {error !== undefined && <Problem error={error} />}

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { whyNoMore } from "./delivery-words.ts";
+import { lastAnswer, whyNoMore } from "./delivery-words.ts";
 
 test.each([
   ["waiting", null, true, undefined],
@@ -14,4 +14,8 @@ test.each([
   ],
 ] as const)("%s, %s, enabled: %j: %s", (status, reason, isEnabled, words) => {
   expect(whyNoMore({ status, reason }, isEnabled)).toBe(words);
+});
+
+test("the last answer is its status, or that there was none", () => {
+  expect([undefined, { status: null }, { status: 503 }].map(lastAnswer)).toEqual(["", "no answer", "503"]);
 });

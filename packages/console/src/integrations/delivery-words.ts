@@ -1,4 +1,4 @@
-import type { IntegrationDelivery } from "@latchkey/sdk/admin";
+import type { DeliveryAttempt, IntegrationDelivery } from "@latchkey/sdk/admin";
 import type { Tone } from "../parts/text/pill.tsx";
 
 export const STATUS_WORDS: Record<IntegrationDelivery["status"], { tone: Tone; word: string }> = {
@@ -21,3 +21,7 @@ export function whyNoMore(
   if (reason !== null) return GIVEN_UP[reason];
   return status === "waiting" && !isEnabled ? "Waits until the integration is enabled." : undefined;
 }
+
+/** "200", "no answer"; empty before the first attempt. */
+export const lastAnswer = (attempt: Pick<DeliveryAttempt, "status"> | undefined): string =>
+  attempt === undefined ? "" : attempt.status === null ? "no answer" : String(attempt.status);

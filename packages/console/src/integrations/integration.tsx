@@ -67,7 +67,7 @@ function Facts({ integration }: { integration: Integration }) {
           <>
             <dt>Previous secret</dt>
             <dd>
-              also signs until <Instant at={meta.previous_secret_until} isExact />
+              also signs until <Instant at={meta.previous_secret_until} isExact isAhead />
             </dd>
           </>
         )}

@@ -83,7 +83,7 @@ function Shown({ value: key }: { value: ApplicationKey }) {
               <span className="item-side">
                 {secret.expires_at !== null && (
                   <span>
-                    expires <Instant at={secret.expires_at} isExact />
+                    expires <Instant at={secret.expires_at} isExact isAhead />
                   </span>
                 )}
               </span>

@@ -4,10 +4,12 @@ import { Link } from "wouter";
 import { useUsage } from "../parts/charts/usage.ts";
 import { Copy } from "../parts/forms/copy.tsx";
 import { Asked } from "../parts/lists/asked.tsx";
+import { ExportCsv } from "../parts/lists/download.tsx";
 import { Empty } from "../parts/lists/empty.tsx";
-import { Listing } from "../parts/lists/items.tsx";
+import { ListHead } from "../parts/lists/list-head.tsx";
 import { useListed } from "../parts/lists/listed.ts";
 import { SkeletonBlock } from "../parts/lists/skeleton.tsx";
+import { type Column, TableListing } from "../parts/lists/table.tsx";
 import { NotOffered } from "../parts/not-offered.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { Instant } from "../parts/text/instant.tsx";
@@ -16,7 +18,6 @@ import { useAdmin } from "../session/session.ts";
 import { CreateKey } from "./create-key.tsx";
 import { Floors } from "./floors.tsx";
 import { KeyActs } from "./key-acts.tsx";
-import { reservedInWords } from "./shares.ts";
 
 export function Keys() {
   const admin = useAdmin();
@@ -50,46 +51,71 @@ export function Keys() {
             {(data) => <Floors usage={data} />}
           </Asked>
         </section>
-        <Listing
+        <TableListing
+          label="Keys"
+          columns={can("administer") ? [...COLUMNS, ACTS] : COLUMNS}
           query={keys}
+          head={(found) => (
+            <ListHead found={found}>
+              <ExportCsv name="application-keys" read={(options) => admin.applicationKeys.csv(options)} />
+            </ListHead>
+          )}
           empty={
             <Empty title="No key">
               A key is what a program shows to be let in. Create one for each program.
             </Empty>
           }
-        >
-          {(key) => <KeyItem value={key} />}
-        </Listing>
+        />
       </div>
       {isCreating && <CreateKey onClose={() => setCreating(false)} />}
     </Screen>
   );
 }
 
-function KeyItem({ value: key }: { value: ApplicationKey }) {
-  const can = useCan();
-  const ending = key.meta.secrets.filter(({ expires_at }) => expires_at !== null);
-  return (
-    <div className="item">
-      <div className="item-words">
-        <p>
-          <Link className="item-name" href={`/keys/${key.id}`}>
-            {key.name}
-          </Link>
-        </p>
-        <p className="quiet small">
-          <code>{key.client_id}</code> <Copy text={key.client_id} what={`client id of ${key.name}`} word />
-        </p>
-        <p className="quiet small number">
-          {key.role} · {reservedInWords(key)} · last used <Instant at={key.meta.timestamps.last_used_at} />
-        </p>
-        {ending.map(({ created_at, expires_at, last_used_at }) => (
-          <p key={created_at} className="small">
-            An older secret ends <Instant at={expires_at} />; last used <Instant at={last_used_at} />.
-          </p>
-        ))}
-      </div>
-      <div className="item-side">{can("administer") && <KeyActs value={key} />}</div>
-    </div>
-  );
+const COLUMNS: readonly Column<ApplicationKey>[] = [
+  {
+    title: "Name",
+    cell: ({ id, name, client_id }) => (
+      <>
+        <Link className="item-name" href={`/keys/${id}`}>
+          {name}
+        </Link>
+        <span className="table-under">
+          <code>{client_id}</code> <Copy text={client_id} what={`client id of ${name}`} word />
+        </span>
+      </>
+    ),
+  },
+  { title: "Role", kind: "short", cell: ({ role }) => role },
+  {
+    title: "Reserved",
+    kind: "short",
+    cell: ({ reserved_rate_limit: reserved }) =>
+      reserved === 0 ? "nothing" : `${reserved.toLocaleString("en")} a second`,
+  },
+  {
+    title: "Last used",
+    cell: (key) => (
+      <>
+        <Instant at={key.meta.timestamps.last_used_at} />
+        <OlderSecrets of={key} />
+      </>
+    ),
+  },
+];
+
+const ACTS: Column<ApplicationKey> = {
+  title: "Actions",
+  kind: "acts",
+  cell: (key) => <KeyActs value={key} />,
+};
+
+function OlderSecrets({ of: { meta } }: { of: ApplicationKey }) {
+  return meta.secrets
+    .filter(({ expires_at }) => expires_at !== null)
+    .map(({ created_at, expires_at, last_used_at }) => (
+      <span key={created_at} className="table-under">
+        An older secret ends <Instant at={expires_at} isAhead />; last used <Instant at={last_used_at} />.
+      </span>
+    ));
 }

@@ -5,9 +5,11 @@ import { Link } from "wouter";
 import { Copyable } from "../parts/forms/copy.tsx";
 import { useAct } from "../parts/forms/use-act.ts";
 import { Asked } from "../parts/lists/asked.tsx";
+import { ExportCsv } from "../parts/lists/download.tsx";
 import { Empty } from "../parts/lists/empty.tsx";
-import { Listing } from "../parts/lists/items.tsx";
+import { ListHead } from "../parts/lists/list-head.tsx";
 import { useListed } from "../parts/lists/listed.ts";
+import { type Column, TableListing } from "../parts/lists/table.tsx";
 import { NotOffered } from "../parts/not-offered.tsx";
 import { useRealms } from "../parts/realms.ts";
 import { Screen } from "../parts/screen.tsx";
@@ -115,64 +117,80 @@ function People() {
   const admin = useAdmin();
   const query = useListed(["members"], (page) => admin.members.list(page), { limit: 50 });
   return (
-    <Listing
+    <TableListing
+      label="Members"
+      columns={COLUMNS}
       query={query}
+      head={(found) => (
+        <ListHead found={found}>
+          <ExportCsv name="members" read={(options) => admin.members.csv(options)} />
+        </ListHead>
+      )}
       empty={
         <Empty title="No member yet">
           Invite people by the e-mail address that their provider has verified. You get a text to send to
           each.
         </Empty>
       }
-    >
-      {(member) => <MemberItem member={member} />}
-    </Listing>
+    />
   );
 }
 
-function MemberItem({ member }: { member: Member }) {
+const COLUMNS: readonly Column<Member>[] = [
+  {
+    title: "Name",
+    cell: ({ name, email }) => (
+      <>
+        <span className="item-name">{name}</span>
+        <span className="table-under">{email}</span>
+      </>
+    ),
+  },
+  { title: "Role", kind: "short", cell: ({ role }) => role },
+  {
+    title: "State",
+    kind: "short",
+    cell: ({ meta: { status } }) => (
+      <Pill tone={status === "active" ? "good" : "plain"}>{status === "active" ? "Active" : "Invited"}</Pill>
+    ),
+  },
+  {
+    title: "Last signed in",
+    kind: "short",
+    cell: ({ meta }) => <Instant at={meta.last_signed_in_at} />,
+  },
+  { title: "Actions", kind: "acts", cell: (member) => <MemberActs member={member} /> },
+];
+
+function MemberActs({ member }: { member: Member }) {
   const [open, setOpen] = useState<"invitation" | "role" | "remove">();
   const close = () => setOpen(undefined);
   return (
-    <div className="item">
-      <div className="item-words">
-        <p className="item-name">{member.name}</p>
-        <p className="quiet small">{member.email}</p>
-      </div>
-      <div className="item-side">
-        <span>{member.role}</span>
-        <Pill tone={member.meta.status === "active" ? "good" : "plain"}>
-          {member.meta.status === "active" ? "Active" : "Invited"}
-        </Pill>
-        {member.meta.last_signed_in_at && (
-          <span>
-            last here <Instant at={member.meta.last_signed_in_at} isExact />
-          </span>
-        )}
-        <span className="row">
-          {member.meta.status === "invited" && (
-            <button
-              type="button"
-              className="button button-plain button-small"
-              onClick={() => setOpen("invitation")}
-            >
-              Invitation<span className="only-read-out"> for {member.name}</span>
-            </button>
-          )}
-          <button type="button" className="button button-plain button-small" onClick={() => setOpen("role")}>
-            Change role<span className="only-read-out"> of {member.name}</span>
-          </button>
+    <>
+      <span className="row">
+        {member.meta.status === "invited" && (
           <button
             type="button"
-            className="button button-bad-plain button-small"
-            onClick={() => setOpen("remove")}
+            className="button button-plain button-small"
+            onClick={() => setOpen("invitation")}
           >
-            Remove<span className="only-read-out"> {member.name}</span>
+            Invitation<span className="only-read-out"> for {member.name}</span>
           </button>
-        </span>
-      </div>
+        )}
+        <button type="button" className="button button-plain button-small" onClick={() => setOpen("role")}>
+          Change role<span className="only-read-out"> of {member.name}</span>
+        </button>
+        <button
+          type="button"
+          className="button button-bad-plain button-small"
+          onClick={() => setOpen("remove")}
+        >
+          Remove<span className="only-read-out"> {member.name}</span>
+        </button>
+      </span>
       {open === "invitation" && <Invitation member={member} onClose={close} />}
       {open === "role" && <ChangeMemberRole member={member} onClose={close} />}
       {open === "remove" && <RemoveMember member={member} onClose={close} />}
-    </div>
+    </>
   );
 }

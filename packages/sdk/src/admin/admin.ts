@@ -2,7 +2,7 @@ import { type Api, createApi, type GetToken, pathOf } from "../access.ts";
 import type * as wire from "../contract.ts";
 import type { Exchange, Fetch } from "../exchange.ts";
 import { clockOf, wireOf } from "../wire.ts";
-import { type CsvQuery, readCsv } from "./csv.ts";
+import { type CsvQuery, type FileOptions, readCsv, readFile } from "./csv.ts";
 import { type AdminApi, openerOf } from "./event-stream.ts";
 import { events } from "./events.ts";
 import { integrations } from "./integrations.ts";
@@ -225,6 +225,9 @@ const customers = (api: AdminApi) => ({
   /** Everything that is kept of the person. The log of events notes it. */
   export: async (id: string) =>
     api<{ data: wire.CustomerExport }>({ method: "GET", path: `${CUSTOMERS}${pathOf(id)}/export` }),
+  /** The same as the text of a file, piece by piece. Throws if the file breaks off. */
+  exportFile: (id: string, options: FileOptions = {}) =>
+    readFile(api, `${CUSTOMERS}${pathOf(id)}/export`, "application/json", options),
   /** Deletes the customer and erases its data from the event log. It cannot be undone. */
   erase: async (id: string) =>
     api<{ data: wire.CustomerErasure }>({ method: "POST", path: `${CUSTOMERS}${pathOf(id)}/erase` }),

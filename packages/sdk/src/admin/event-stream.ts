@@ -1,9 +1,9 @@
 import type { Api } from "../access.ts";
 import { ApiError } from "../api-error.ts";
 import type { Event } from "../contract.ts";
-import { openStream, type StreamOptions, type Wire } from "../exchange.ts";
+import { openStream, type StreamAnswer, type StreamOptions, type Wire } from "../exchange.ts";
 
-export type Open = (path: string, options: StreamOptions) => Promise<ReadableStream<Uint8Array>>;
+export type Open = (path: string, options: StreamOptions) => Promise<StreamAnswer>;
 
 /** The API, and its answers that are read piece by piece. */
 export type AdminApi = Api & { open: Open };
@@ -18,7 +18,7 @@ export const openerOf =
     for (;;) {
       const token = await bearer(refused);
       const outcome = await openStream(wire, { method: "GET", path }, token, options);
-      if (!outcome.error) return outcome.stream;
+      if (!outcome.error) return outcome;
       if (outcome.error.status !== 401 || refused) throw outcome.error;
       refused = token;
     }

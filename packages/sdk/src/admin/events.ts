@@ -75,7 +75,8 @@ export function events(api: AdminApi, sleep: (ms: number) => Promise<unknown>) {
       const { after, signal } = options;
       const search = after === undefined ? "" : `?after=${encodeURIComponent(after)}`;
       try {
-        yield* readEvents(await api.open(`${PATH}/stream${search}`, { signal }));
+        const { stream } = await api.open(`${PATH}/stream${search}`, { signal });
+        yield* readEvents(stream);
       } catch (error) {
         if (!signal?.aborted) throw error;
       }

@@ -1,10 +1,8 @@
-import type { UseInfiniteQueryResult } from "@tanstack/react-query";
-import { type Key, type ReactNode, useEffect, useRef } from "react";
-import { Problem } from "../text/problem.tsx";
-import { Asked } from "./asked.tsx";
-import type { Grown } from "./listed.ts";
+import type { ComponentProps, Key, ReactNode } from "react";
+import { Growing } from "./growing.tsx";
 
-const idOf = (item: unknown): Key => (item as { id: string }).id;
+/** The key of an item that has an id. */
+export const idOf = (item: unknown): Key => (item as { id: string }).id;
 
 type ItemsProps<T> = {
   items: readonly T[];
@@ -16,68 +14,22 @@ export function Items<T>({ items, children, keyOf = idOf }: ItemsProps<T>) {
   return (
     <ul className="list">
       {items.map((item) => (
-        <li key={keyOf(item)}>{children(item)}</li>
+        <li key={keyOf(item)} data-row>
+          {children(item)}
+        </li>
       ))}
     </ul>
   );
 }
 
-type ListingProps<T> = Omit<ItemsProps<T>, "items"> & {
-  query: UseInfiniteQueryResult<Grown<T>>;
-  /** Shown if the list has no items and no further page. */
-  empty: ReactNode;
-  /** Shown above the items, if there are any. */
-  head?: (found: Grown<T>) => ReactNode;
-};
-
-/** Lets a running refetch finish: the next page would cancel the refetch and leave old items. */
-const BESIDE_NOTHING = { cancelRefetch: false };
+type ListingProps<T> = Omit<ItemsProps<T>, "items"> &
+  Pick<ComponentProps<typeof Growing<T>>, "query" | "empty" | "head">;
 
 /** A list in its four states, with a button for the next page. */
 export function Listing<T>({ query, empty, head, ...items }: ListingProps<T>) {
-  const whole = useRef<HTMLDivElement>(null);
-  /** The number of items when the next page was requested. */
-  const before = useRef<number>(undefined);
-  const { isFetching, isFetchingNextPage, isFetchNextPageError, hasNextPage, isError, fetchNextPage } = query;
-  // The last page removes the button, so the focus moves to the first new item.
-  useEffect(() => {
-    if (isFetching || before.current === undefined) return;
-    const first = whole.current?.querySelectorAll<HTMLElement>(".list > li")[before.current];
-    // An event caused a refetch, which cancelled the request for the next page.
-    if (!first && hasNextPage && !isError) return void fetchNextPage(BESIDE_NOTHING);
-    before.current = undefined;
-    if (hasNextPage || !first) return;
-    first.tabIndex = -1;
-    first.focus({ preventScroll: true });
-  }, [isFetching, hasNextPage, isError, fetchNextPage]);
   return (
-    <Asked
-      query={query}
-      isTold={isFetchNextPageError}
-      empty={(found) => found.items.length === 0 && !hasNextPage && empty}
-    >
-      {(found) => (
-        <div className="stack" ref={whole}>
-          {head?.(found)}
-          <Items {...items} items={found.items} />
-          {isFetchNextPageError && <Problem error={query.error} />}
-          {hasNextPage && (
-            <p>
-              <button
-                type="button"
-                className="button button-plain"
-                disabled={isFetchingNextPage}
-                onClick={() => {
-                  before.current = found.items.length;
-                  void fetchNextPage(BESIDE_NOTHING);
-                }}
-              >
-                Show more
-              </button>
-            </p>
-          )}
-        </div>
-      )}
-    </Asked>
+    <Growing query={query} empty={empty} head={head}>
+      {(found) => <Items {...items} items={found} />}
+    </Growing>
   );
 }

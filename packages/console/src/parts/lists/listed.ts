@@ -4,6 +4,9 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 /** The loaded part of a list. `total`: the size of the whole list, as far as the service counts. */
 export type Grown<T> = { items: T[]; total: number; totalIsAtLeast: boolean };
 
+/** A longer list is not requested again by time, because each of its pages is a request. */
+const MOST_PAGES_BY_TIME = 4;
+
 /** A list that grows page by page, by the `next` query of each page. */
 export function useListed<T>(
   key: readonly unknown[],
@@ -12,7 +15,7 @@ export function useListed<T>(
   refetchInterval: number | false = false,
 ) {
   return useInfiniteQuery({
-    refetchInterval,
+    refetchInterval: ({ state }) => (state.data?.pages.length ?? 0) <= MOST_PAGES_BY_TIME && refetchInterval,
     queryKey: key,
     queryFn: async ({ pageParam }) => ask(pageParam),
     initialPageParam: first,

@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { useSearchParams } from "wouter";
+import { withChange } from "./address.ts";
 
 type Props = { label: string; placeholder: string; isFirst?: boolean };
 
@@ -17,7 +18,7 @@ export function Search({ label, placeholder, isFirst = false }: Props) {
         className="search"
         onSubmit={(event) => {
           event.preventDefault();
-          setSearch(typed.trim() === "" ? {} : { q: typed.trim() });
+          setSearch((before) => withChange(before, { q: typed.trim() }));
         }}
       >
         <input

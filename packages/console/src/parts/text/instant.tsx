@@ -1,20 +1,28 @@
 import { useEffect, useState } from "react";
-import { exactly, inWords } from "./instants.ts";
+import { exactly, inWords, isRecent } from "./instants.ts";
 
 type Props = {
   at: string | number | null;
   never?: string;
   /** Shows the exact time too, because touch and keyboard users cannot read a title. */
   isExact?: boolean;
+  /** The instant lies ahead by its nature: the end of a session, the next attempt. */
+  isAhead?: boolean;
 };
 
-/** A relative time, with the exact time in its title. */
-export function Instant({ at, never = "never", isExact = false }: Props) {
+/**
+ * A relative time; an older instant as a date. The exact time is in the title, and beside the text while a control
+ * of the same row has the focus (styles/lists.css).
+ */
+export function Instant({ at, never = "never", isExact = false, isAhead = false }: Props) {
   const now = useNow(30_000);
   if (at === null) return <span>{never}</span>;
+  const words = inWords(at, now, { isAhead });
+  const exact = exactly(at);
+  const both = isRecent(at, now) && words !== exact ? `${words} (${exact})` : exact;
   return (
-    <time dateTime={new Date(at).toISOString()} title={exactly(at)}>
-      {isExact ? `${inWords(at, now)} (${exactly(at)})` : inWords(at, now)}
+    <time dateTime={new Date(at).toISOString()} title={exact} data-exact={exact}>
+      {isExact ? both : words}
     </time>
   );
 }
