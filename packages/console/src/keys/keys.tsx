@@ -28,7 +28,7 @@ export function Keys() {
   return (
     <Screen
       title="Keys"
-      lead="Each of the store’s programs has a key of its own. What a key has reserved, nobody else can take from it."
+      lead="Each of the store’s programs has a key of its own. No other key can use the rate that a key has reserved."
       actions={
         can("administer") ? (
           <button type="button" className="button" onClick={() => setCreating(true)}>

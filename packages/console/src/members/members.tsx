@@ -77,7 +77,7 @@ function WayIn() {
         if (!realm)
           return (
             <Empty
-              title="Nobody can sign in as themselves yet"
+              title="Members cannot sign in yet"
               action={
                 <>
                   {error !== undefined && <Problem error={error} />}

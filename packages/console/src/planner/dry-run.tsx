@@ -9,6 +9,7 @@ import { inShort } from "./foresight.ts";
 export function DryRun({ foresight }: { foresight: ApplicationKeyDryRun }) {
   const { keys, shared_rate_limit: pool, observed } = foresight;
   const most = Math.max(1, ...keys.map(({ asked }) => asked));
+  const minutes = Math.round(observed.seconds / 60);
   if (keys.length === 0)
     return (
       <Empty title="No requests in the last hour">
@@ -19,7 +20,7 @@ export function DryRun({ foresight }: { foresight: ApplicationKeyDryRun }) {
     <div className="stack">
       <p>{inShort(foresight)}</p>
       <p className="quiet small">
-        From the last {Math.max(1, Math.round(observed.seconds / 60))} min. The rate that all keys share{" "}
+        From the {minutes > 1 ? `last ${minutes} minutes` : "last minute"}. The rate that all keys share{" "}
         {pool.before === pool.after
           ? `stays at ${pool.after} a second.`
           : `changes from ${pool.before} to ${pool.after} a second.`}{" "}
