@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { signOnReasons } from "../../../server/src/contract/sign-on-reasons.ts";
 import { actorInWords, timelineOf, whoCanFix } from "./journey.ts";
 
 const check = (name: string, passed = true) => ({ check: name, passed });
@@ -104,6 +105,13 @@ test.each([
 ] as const)("%s, %s: %s can fix it", (outcome, reason, actor) => {
   expect(whoCanFix({ outcome, reason })).toBe(actor);
 });
+
+test.each(Object.entries(signOnReasons))(
+  "%s: the same person as on the page of the reason",
+  (reason, { by }) => {
+    expect(whoCanFix({ outcome: "failed", reason })).toBe(by);
+  },
+);
 
 test("if the provider ended the sign-on, the shopper can fix it after Cancel or prompt=none, else the provider", () => {
   const ended = { outcome: "failed", reason: "idp_error" } as const;

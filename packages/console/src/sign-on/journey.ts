@@ -155,10 +155,10 @@ function reachedBy(plan: readonly Plan[], { outcome, reason, checks }: Ended): R
 type Actor = "provider" | "storefront" | "store" | "shopper" | "operator" | "none";
 
 const STOREFRONT =
-  /^(parameter_|state_|response_type|scope_|challenge_|nonce_|max_age_|request_|registration_|profile_(unknown|direct|unchosen)|redirect_uri_mismatch|code_|verifier_|client_|sign_on_client_|id_token\.auth_time$)/;
+  /^(parameter_|state_|hint_|response_type|scope_|challenge_|nonce_|max_age_|request_|registration_|profile_(unknown|direct|unchosen)|redirect_uri_mismatch|code_|verifier_|client_|sign_on_client_|id_token\.auth_time$)/;
 const STORE =
   /^(profile_(none|disabled)|redirect_uri_unregistered|token\.client_refused|email_|provisioning_|several_matches|member_(unknown|bound))/;
-const SHOPPER = /^(callback_replay|source_busy|attempt_|browser_|session_ended)/;
+const SHOPPER = /^(callback_replay|source_busy|attempt_|browser_|session_ended|person_erased)/;
 /** The shopper cancelled at the provider, or the provider needs a page that `prompt=none` forbids. */
 const SHOPPERS = /^(access_denied|(login|interaction|consent|account_selection)_required)$/;
 const OPERATOR = /^(storage_unavailable|internal_error)/;
