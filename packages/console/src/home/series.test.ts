@@ -93,7 +93,7 @@ describe("the comparison", () => {
   });
 
   test.each([
-    [0, 0, "None in the hour before either"],
+    [0, 0, "None in the hour before"],
     [5, 0, "None in the hour before"],
     [5, 5, "As many as in the hour before"],
     [112, 100, "12 % more than in the hour before"],

@@ -73,7 +73,7 @@ export function comparedOf(figures: Figures, id?: string): { now: number; before
 
 /** "12 % more than in the 24 hours before" */
 export function changeInWords({ now, before }: { now: number; before: number }, beforeName: string): string {
-  if (before === 0) return now === 0 ? `None in ${beforeName} either` : `None in ${beforeName}`;
+  if (before === 0) return `None in ${beforeName}`;
   if (now === before) return `As many as in ${beforeName}`;
   if (now >= 3 * before) return `${times(now / before)} times as many as in ${beforeName}`;
   const percent = (Math.abs(now - before) / before) * 100;

@@ -183,7 +183,7 @@ function Compared({ figures, only, period, before }: Omit<About, "values" | "cha
     <p className="quiet small">
       {changeInWords(compared, period.beforeName)}
       {before > 0 && `, which had ${before.toLocaleString("en")}`}.
-      {isPartial && ` The ${figures.step} under way is not compared.`}
+      {isPartial && before > 0 && ` The ${figures.step} under way is not compared.`}
     </p>
   );
 }

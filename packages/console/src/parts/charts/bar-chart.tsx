@@ -93,7 +93,7 @@ function Picture({ summary, parts, bars, counts }: PictureProps) {
           })}
         </g>
       ))}
-      {line && <path className="plot-before" d={line.replace(/^L/, "M")} />}
+      {bars.some(({ before }) => before) && <path className="plot-before" d={line.replace(/^L/, "M")} />}
     </svg>
   );
 }
