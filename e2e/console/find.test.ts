@@ -90,7 +90,9 @@ describe.skipIf(!hasChromium)("the console", () => {
       await button(page, /^Copied: text for the provider/).waitFor();
       const letter = await copied(page, new RegExp(`Reference: ${failed.reference}`));
       expect(letter).toContain("How to fix it:");
-      expect(letter).toContain("What callers are told until then: The sign-in service sent no e-mail address");
+      expect(letter).toContain(
+        "What callers are told until then: The sign-in service sent no e-mail address",
+      );
       expect(letter).not.toMatch(/cleo/i);
     });
 
