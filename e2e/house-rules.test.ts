@@ -227,9 +227,12 @@ describe("the console", () => {
     "react-dom/client",
     "wouter",
     "@tanstack/react-query",
+    "@ariakit/react/combobox",
     "@ariakit/react/dialog",
     "@latchkey/sdk/admin",
     "virtual:documentation",
+    "virtual:products",
+    "virtual:recipes",
     "virtual:remedies",
   ];
   const isTest = (path: string) => path.endsWith(".test.ts");

@@ -12,7 +12,8 @@ export const cliPage =
 
 Configuration comes from the environment ([configure.md](configure.md#variables)). An unknown variable that begins with
 \`LATCHKEY_\` is named on standard error, with the variable that was probably meant. Commands work beside the running service, which sees a
-change within a second. A database that is not the default is named on standard error.
+change within a second. A database that is not the default is named on standard error. \`login\`, \`logout\` and \`token\` need no
+database: they work from any machine, with the address of the service.
 
 | exit code | means |
 |---|---|

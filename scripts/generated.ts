@@ -56,7 +56,7 @@ Issuer: ${issuer}.
 
 ## What to enter there
 
-${steps.map((step, index) => `${index + 1}. ${step}`).join("\n")}
+${steps.map((step, index) => `${index + 1}. ${withLinks(step)}`).join("\n")}
 
 ## What its answers look like
 
@@ -77,6 +77,18 @@ The other requirements need no settings.
 ${places.join("\n")}
 `;
 }
+
+/** The addresses of a step are links of a profile, which a reader of the page takes from its answer. */
+const withLinks = (step: string): string =>
+  step
+    .split("`")
+    .map((part, at) =>
+      part.replaceAll(
+        /\{([a-z-]+)\}/g,
+        at % 2 === 1 ? "<$1-endpoint link>" : "the profile's `$1-endpoint` link",
+      ),
+    )
+    .join("`");
 
 function errorsPage(): string {
   const codes = Object.keys(problems) as ProblemCode[];

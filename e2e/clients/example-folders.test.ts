@@ -53,7 +53,7 @@ describe("the folders of the examples", () => {
       "**Reset all**",
       "**Sign out here**",
       "sign in as Sam",
-      "**Find**",
+      "**Look up**",
     ]) {
       expect(rest).toContain(step);
       rest = rest.slice(rest.indexOf(step) + step.length);

@@ -290,7 +290,7 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples", () => {
       await page.goto(members);
       await page.getByRole("button", { name: "Sign in as a member" }).click();
       await be(/Sam/);
-      await page.getByRole("link", { name: "Find" }).click();
+      await page.getByRole("link", { name: "Look up" }).click();
       await page.getByRole("searchbox").fill(reference);
       await page.keyboard.press("Enter");
       await page.getByRole("link", { name: new RegExp(reference) }).click();

@@ -32,7 +32,8 @@ describe.skipIf(!hasChromium)("a confirmation", () => {
 
   beforeAll(async () => {
     const { admin } = c;
-    const { path } = await practiceProvider(c);
+    const { path, realmId, profile } = await practiceProvider(c);
+    await admin.profiles(realmId).setupLinks(profile.id).create({ expires_in_days: 7 });
     const { data: key } = await admin.applicationKeys.create({
       name: "Warehouse",
       reserved_rate_limit: 7,
@@ -85,6 +86,13 @@ describe.skipIf(!hasChromium)("a confirmation", () => {
       },
       title: "Replace the client secret of Practice sign-in?",
       act: "Replace secret",
+    });
+    add("end a set-up link", {
+      path,
+      figures: [],
+      open: press(/^End the link/),
+      title: "End this set-up link?",
+      act: "End link",
     });
     add("rotate a key's secret", {
       ...ofKey,

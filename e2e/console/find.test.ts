@@ -14,7 +14,7 @@ import {
   signInWithKey,
 } from "./place.ts";
 
-/** Looking up a caller: Home, Find, records of sign-ons, Failures, and the customer. */
+/** Looking up a caller: Home, Look up, records of sign-ons, Failures, and the customer. */
 
 describe.skipIf(!hasChromium)("the console", () => {
   const c = consolePlace({ shoppers: [/Ada/, /Cleo/] });
@@ -64,15 +64,15 @@ describe.skipIf(!hasChromium)("the console", () => {
       await page.route(/\/oidc-profiles\?/, (route) => route.abort());
       await page.context().clock.runFor(16_000);
       await heading(page, "Can shoppers sign in?");
-      await page.getByText("That could not be found out.").waitFor();
+      await page.getByText("The state of the providers could not be read.").waitFor();
       await page.context().close();
     });
   });
 
-  describe("Find", () => {
+  describe("Look up", () => {
     test("a reference in any spelling opens the record: both sides of each check, the caller, and a letter to copy", async () => {
       const { page } = c;
-      await go(page, "/find", "Find");
+      await go(page, "/find", "Look up");
       await find(` ${failed.reference.toLowerCase().replace("-", " ")}`);
       await page.getByRole("link", { name: new RegExp(failed.reference) }).click();
       await page.getByText("Who can fix it").waitFor();
@@ -99,7 +99,7 @@ describe.skipIf(!hasChromium)("the console", () => {
     test("the menu puts the focus into the search field", async () => {
       const { page } = c;
       await go(page, "/keys", "Keys");
-      await page.getByRole("navigation").getByRole("link", { name: "Find" }).click();
+      await page.getByRole("navigation").getByRole("link", { name: "Look up" }).click();
       await heading(page, "Latest sign-ons");
       await page.keyboard.type("Ada");
       expect(await page.getByRole("searchbox").inputValue()).toBe("Ada");
@@ -107,7 +107,7 @@ describe.skipIf(!hasChromium)("the console", () => {
 
     test("an e-mail address, a name and an id find the customer and the sign-ons", async () => {
       const { page } = c;
-      await go(page, "/find", "Find");
+      await go(page, "/find", "Look up");
       for (const asked of ["ada@shop.example", ada]) {
         await find(asked);
         await page.getByRole("region", { name: "Customers" }).getByText("ada@shop.example").waitFor();
@@ -124,7 +124,7 @@ describe.skipIf(!hasChromium)("the console", () => {
         email: "michelle@shop.example",
         external_ref: "10482217",
       });
-      await go(page, "/find", "Find");
+      await go(page, "/find", "Look up");
       for (const asked of ["Michelle", "10482217"]) {
         await find(asked);
         await page.getByRole("region", { name: "Customers" }).getByText("michelle@shop.example").waitFor();
@@ -139,7 +139,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       await shopAs(c, /Ben/);
       await c.admin.profiles(realm_id).update(profile?.id ?? "", { provisioning: "create" });
       const { page } = c;
-      await go(page, "/find", "Find");
+      await go(page, "/find", "Look up");
       await until(
         async () => (await c.admin.signOns.list({ filter: "eq(email,ben@shop.example)" })).total > 0,
       );
@@ -151,7 +151,7 @@ describe.skipIf(!hasChromium)("the console", () => {
     test("a request id finds the failed sign-on and the event; an unknown text shows where else to look", async () => {
       const { page } = c;
       const { data } = await c.admin.signOns.get(failed.id);
-      await go(page, "/find", "Find");
+      await go(page, "/find", "Look up");
       await find(data.request_id ?? "none");
       await page.getByRole("region", { name: "Sign-ons" }).getByText(failed.reference).waitFor();
       await c.admin.store.update({ name: "Alder & Pine" });
@@ -162,7 +162,7 @@ describe.skipIf(!hasChromium)("the console", () => {
         .getByRole("link", { name: /^[0-9a-f-]{36}$/ })
         .last()
         .click();
-      await heading(page, "Find");
+      await heading(page, "Look up");
       await page
         .getByRole("region", { name: "What happened" })
         .getByText("Store Alder & Pine updated")

@@ -245,7 +245,7 @@ describe.skipIf(!hasChromium)("the console", () => {
         { id: birch.id, name: "Birch & Sons" },
       ]);
       await button(page, "Sign out").click();
-      await page.getByText(`At ${alder}`).waitFor();
+      await page.getByText(`You sign in to ${alder}`).waitFor();
       await button(page, "Another store").click();
       await check(page, "sign-in-stores");
       await button(page, "Sign in to Birch & Sons").click();

@@ -108,7 +108,7 @@ describe.skipIf(!hasChromium)("the console", () => {
     examined: {
       at: "provider",
       async open(page) {
-        await button(page, "Examine now").click();
+        await button(page, "Run checks").click();
         await page.getByText("R9", { exact: true }).waitFor();
       },
     },
@@ -426,7 +426,7 @@ describe.skipIf(!hasChromium)("the console", () => {
   test("a form › data that failed to load is reported, with a button to try again", async () => {
     const page = await newPage(c);
     for (const [path, asked, then] of [
-      ["/providers/add", /\/v2\/authentication-realms\?/, "Go on"],
+      ["/providers/add", /\/v2\/authentication-realms\?/, "Check the provider"],
       ["/settings", /\/v2\/customer-authentication-settings/, "Copy client id for OpenID Connect libraries"],
     ] as const) {
       await signInWithKey(c, page, "/events");

@@ -90,7 +90,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       };
       await pressInDialog("Disable provider", /^Enable$/);
       await press("Enable", /^Disable$/);
-      await press("Examine now", /^Examine again$/);
+      await press("Run checks", /^Run checks again$/);
       await go(page, "/settings", "Settings");
       await button(page, "Add a redirect URI").first().press("Enter");
       await press("Remove redirect URI 2", /^Redirect URIs$/);

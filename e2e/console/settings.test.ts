@@ -282,7 +282,7 @@ describe.skipIf(!hasChromium)("the console", () => {
       const [ada] = (await c.admin.customers.list({ filter: "eq(email,ada@shop.example)" })).data;
       const { path } = await practiceProvider(c);
       return [
-        [path, "Practice sign-in", "Examine now"],
+        [path, "Practice sign-in", "Run checks"],
         [path, "Practice sign-in", "Test sign-on"],
         [`/customers/${ada?.id}`, "Ada", "End all sessions"],
       ];

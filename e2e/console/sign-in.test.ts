@@ -53,7 +53,7 @@ describe.skipIf(!hasChromium)("the console", () => {
           });
       });
       await page.goto(c.members);
-      await page.getByText("Allow cookies and site data for it").waitFor();
+      await page.getByText("Allow cookies and site data for this page").waitFor();
       expect(await button(page, "Sign in as a member").count()).toBe(0);
       await signInWithKey(c, page);
       await heading(page, /sign in/);

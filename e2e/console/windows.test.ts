@@ -12,7 +12,7 @@ describe.skipIf(!hasChromium)("the console", () => {
     test("shows the secret of a new key once; the key then changes its role, rotates, and is deleted by name", async () => {
       const { page } = c;
       await go(page, "/keys", "Keys");
-      await page.getByRole("img", { name: /Requests a second: .*Shared by all/ }).waitFor();
+      await page.getByRole("img", { name: /Requests a second: .*Shared by all keys/ }).waitFor();
       await button(page, "Create a key").click();
       await page.getByLabel("Name of the program").fill("Warehouse");
       await page.getByLabel("Reserved requests a second").fill("7");

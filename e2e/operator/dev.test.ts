@@ -9,8 +9,8 @@ import { latchkey } from "../../packages/server/test/support/command.ts";
 import { postgresEngine } from "../../packages/server/test/support/engines.ts";
 import { freePort } from "../../packages/server/test/support/postgres-server.ts";
 import { until } from "../../packages/server/test/support/until.ts";
-import { newCookieJar } from "../support/honest-idp.ts";
 import { newPlace, type Place, type Running, serve } from "../support/running.ts";
+import { walkAs } from "../support/walk-as.ts";
 
 /** `latchkey dev` keeps a practice store from one start to the next, beside its database. */
 
@@ -29,36 +29,6 @@ afterEach(async () => {
 
 const filesOf = (folder: string) =>
   Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "latin1")]));
-
-const MOST_STEPS = 20;
-
-/** Follows redirects, chooses a person on the provider's page, and ends at an address with this beginning. */
-async function walkAs(person: string, from: string, end: string): Promise<string> {
-  const jar = newCookieJar();
-  const ask = async (url: string, init: RequestInit = {}) => {
-    const answer = await fetch(url, {
-      ...init,
-      redirect: "manual",
-      headers: { ...jar.headersFor(url), ...init.headers },
-    });
-    jar.keep(url, answer);
-    return answer;
-  };
-  let at = from;
-  for (let steps = 0; !at.startsWith(end); steps++) {
-    if (steps === MOST_STEPS) throw new Error(`${at} is still not ${end}`);
-    const shown = await ask(at);
-    const headers = { origin: new URL(at).origin, "sec-fetch-site": "same-origin" };
-    const answer =
-      shown.status === 200
-        ? await ask(at, { method: "POST", headers, body: new URLSearchParams({ person }) })
-        : shown;
-    const next = answer.headers.get("location");
-    if (next === null) throw new Error(`${at} answers ${answer.status}`);
-    at = new URL(next, at).href;
-  }
-  return at;
-}
 
 describe("latchkey dev", () => {
   test("a second start beside a running one changes no file", async () => {

@@ -46,7 +46,7 @@ describe("latchkey doctor", () => {
   test("finds no fault of oidc-provider", async () => {
     const { code, stdout, stderr } = await doctor(honestUrl);
     expect([code, stderr]).toEqual([0, ""]);
-    expect(stdout).toContain("5 met, 0 not met, 4 to be seen at the first sign-on");
+    expect(stdout).toContain("5 met, 0 not met, 4 checked at the first sign-on");
     expect(stdout).toContain(`issuer   ${honestUrl}`);
   });
 
@@ -94,7 +94,7 @@ describe("latchkey doctor", () => {
     hostile.hooks = {};
     expect(code).toBe(0);
     expect(stdout).toMatch(/later +R4 /);
-    expect(stdout).toContain("to be seen at the first sign-on");
+    expect(stdout).toContain("checked at the first sign-on");
   });
 
   test("shows the found issuer, and the provider's name and console when it recognises the provider", async () => {

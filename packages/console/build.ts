@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { problems } from "../server/src/contract/problems.ts";
+import { productsAsText, recipes } from "./recipes.ts";
+import { remedies } from "./remedies.ts";
 import { SCREENS } from "./src/screens.ts";
 
 /**
@@ -18,10 +19,13 @@ type Listing = { madeFrom: string; screens: readonly string[]; files: readonly s
 /** The sources of the build. The lock file represents the libraries. */
 const SOURCES = [
   "build.ts",
+  "recipes.ts",
+  "remedies.ts",
   "index.html",
   "src",
   "../sdk/src",
   "../server/src/contract/problems.ts",
+  "../server/src/contract/known-providers.ts",
   "../server/src/http/look/tokens.css",
   "../server/package.json",
   "../../package.json",
@@ -67,6 +71,8 @@ export async function buildConsole(): Promise<number | undefined> {
     define: { "process.env.NODE_ENV": JSON.stringify("production") },
     oxc: { jsx: { runtime: "automatic", development: false } },
     plugins: [
+      virtual("products", () => `export const PRODUCTS = ${productsAsText()}`),
+      virtual("recipes", () => `export const RECIPES = {__proto__:null,...${JSON.stringify(recipes())}}`),
       virtual("remedies", () => `export const remedies = ${JSON.stringify(remedies())}`),
       virtual("documentation", () => `export const DOCUMENTATION = ${JSON.stringify(documentation())}`),
     ],
@@ -111,10 +117,6 @@ export function documentation(): string {
   const { version } = read("../server/package.json");
   return `${homepage.replace(/#.*/, "")}/blob/v${version}/`;
 }
-
-/** The remedy of each problem, from the service's table. */
-const remedies = (): Record<string, string> =>
-  Object.fromEntries(Object.entries(problems).map(([code, { remedy }]) => [code, remedy]));
 
 if (import.meta.main) {
   try {

@@ -12,7 +12,9 @@ import "./styles/ground.css";
 import "./styles/frame.css";
 import "./styles/parts.css";
 import "./styles/lists.css";
+import "./styles/palette.css";
 import "./styles/figures.css";
+import "./styles/providers.css";
 import "./styles/charts.css";
 import "./styles/print.css";
 

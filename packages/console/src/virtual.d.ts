@@ -1,3 +1,12 @@
+declare module "virtual:products" {
+  export const PRODUCTS: readonly import("../recipes.ts").Product[];
+}
+
+declare module "virtual:recipes" {
+  /** By key, in the order of the table of known providers. */
+  export const RECIPES: Readonly<Record<string, import("../recipes.ts").Recipe>>;
+}
+
 declare module "virtual:remedies" {
   export const remedies: Record<string, string>;
 }

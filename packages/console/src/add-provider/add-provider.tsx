@@ -1,16 +1,18 @@
 import type { Profile, ProfileLinks } from "@latchkey/sdk/admin";
-import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, useEffect, useLayoutEffect, useRef } from "react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { Link, useLocation, useSearchParams } from "wouter";
 import { Asked } from "../parts/lists/asked.tsx";
 import { NotOffered } from "../parts/not-offered.tsx";
 import { Screen } from "../parts/screen.tsx";
+import { RemoveProvider } from "../providers/provider-acts.tsx";
+import { productOf } from "../providers/provider-mark.tsx";
 import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
+import { Credentials } from "./credentials.tsx";
+import { FindProvider } from "./find-provider.tsx";
 import { Finish } from "./finish.tsx";
-import { NameIt } from "./name-it.tsx";
-import { recipeOf } from "./recipes.ts";
-import { Credentials, Register } from "./register.tsx";
+import { Register } from "./register.tsx";
 import { addressOf, STEPS, type Step, stepOf } from "./steps.ts";
 import { Unfinished } from "./unfinished.tsx";
 
@@ -37,9 +39,8 @@ export function AddProvider() {
           asked={search.get("step")}
         />
       ) : (
-        <Framed at="provider">
-          <Unfinished />
-          <NameIt onMade={(made) => go(addressOf({ ...made, step: "callback" }))} />
+        <Framed at="provider" before={<Unfinished />}>
+          <FindProvider onMade={(made) => go(addressOf({ ...made, step: "callback" }))} />
         </Framed>
       )}
     </Screen>
@@ -67,25 +68,44 @@ function Begun({ realm, profile, recipe, asked }: BegunProps) {
       {({ data, links }) => {
         const step = stepOf(data, asked);
         return (
-          <Framed at={step}>
+          <Framed at={step} hrefOf={(word) => (stepOf(data, word) === word ? addressAt(word) : undefined)}>
             <StepForm
               at={step}
               realmId={realm}
               profile={data}
               links={links}
-              recipe={recipe ?? recipeOf(data.discovery_url)}
+              recipe={recipe ?? productOf(data)?.key ?? ""}
               onStep={(next) => go(addressAt(next))}
             />
-            {!data.enabled && (
-              <p className="quiet small">
-                You can leave now and continue later: it waits under Providers. Started by mistake? It can be{" "}
-                <Link href={`/realms/${realm}/providers/${profile}`}>removed</Link>.
-              </p>
-            )}
+            {!data.enabled && <Leave realmId={realm} profile={data} />}
           </Framed>
         );
       }}
     </Asked>
+  );
+}
+
+/** For a person who stops here: later, or for good. */
+function Leave({ realmId, profile }: { realmId: string; profile: Profile }) {
+  const queries = useQueryClient();
+  const [isRemoving, setRemoving] = useState(false);
+  return (
+    <div className="quiet small">
+      <p>
+        You can leave now and continue later: {profile.name} stays under Providers. Started by mistake?{" "}
+        <button type="button" className="button-word" onClick={() => setRemoving(true)}>
+          Remove it
+        </button>
+      </p>
+      {isRemoving && (
+        <RemoveProvider
+          realmId={realmId}
+          profile={profile}
+          onClose={() => setRemoving(false)}
+          onDone={() => queries.invalidateQueries({ queryKey: ["providers"] })}
+        />
+      )}
+    </div>
   );
 }
 
@@ -99,26 +119,40 @@ type StepFormProps = {
 };
 
 function StepForm({ at, realmId, profile, links, recipe, onStep }: StepFormProps) {
-  if (at === "callback") return <Register links={links} recipe={recipe} onNext={() => onStep("secret")} />;
-  if (at === "secret") return <Credentials realmId={realmId} profile={profile} onStep={onStep} />;
+  const shared = { realmId, profile, recipe };
+  if (at === "callback") return <Register {...shared} links={links} onNext={() => onStep("secret")} />;
+  if (at === "secret") return <Credentials {...shared} onStep={onStep} />;
   return <Finish realmId={realmId} profile={profile} />;
 }
 
-function Framed({ at, children }: { at: Step; children: ReactNode }) {
+type FramedProps = {
+  at: Step;
+  /** The address of a step that the provider has come to. */
+  hrefOf?: (step: Step) => string | undefined;
+  /** Shown above the step. */
+  before?: ReactNode;
+  children: ReactNode;
+};
+
+function Framed({ at, hrefOf = () => undefined, before, children }: FramedProps) {
   const step = useRef<HTMLElement>(null);
   // The pressed button was removed with its step, so the focus is lost.
   useLayoutEffect(() => {
     if (at !== "provider") step.current?.focus();
   }, [at]);
   return (
-    <>
+    <div className="stack">
       <ol className="steps" aria-label="Steps">
-        {STEPS.map(({ word, name }) => (
-          <li key={word} aria-current={word === at ? "step" : undefined}>
-            {name}
-          </li>
-        ))}
+        {STEPS.map(({ word, name }) => {
+          const href = word === at ? undefined : hrefOf(word);
+          return (
+            <li key={word} aria-current={word === at ? "step" : undefined}>
+              {href ? <Link href={href}>{name}</Link> : name}
+            </li>
+          );
+        })}
       </ol>
+      {before}
       <section
         className="card stack"
         aria-label={STEPS.find(({ word }) => word === at)?.name}
@@ -127,6 +161,6 @@ function Framed({ at, children }: { at: Step; children: ReactNode }) {
       >
         {children}
       </section>
-    </>
+    </div>
   );
 }

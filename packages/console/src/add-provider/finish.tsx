@@ -14,36 +14,41 @@ export function Finish({ realmId, profile }: { realmId: string; profile: Profile
   const admin = useAdmin();
   const queries = useQueryClient();
   const [, go] = useLocation();
-  const isForMembers = useIsForMembers(realmId);
+  const people = useIsForMembers(realmId) ? "members" : "shoppers";
   const { isBusy, error, run } = useAct(async () => {
     await admin.profiles(realmId).update(profile.id, { enabled: true }, { basedOn: profile });
     await queries.invalidateQueries({ queryKey: ["providers"] });
-    say(`${isForMembers ? "Members" : "Shoppers"} can sign in through ${profile.name}.`);
+    say(`${profile.name} is enabled: ${people} can sign in.`);
     go(`/realms/${realmId}/providers/${profile.id}`);
   });
   return (
     <div className="form">
       <h2>Does it meet the nine requirements?</h2>
-      <p className="quiet">Some can only be told at a real sign-on; they are checked at each one.</p>
+      <p className="quiet">Some are checked at the first sign-on, because no document shows them.</p>
       <Doctor realmId={realmId} profileId={profile.id} />
-      <h2>Does a person come through?</h2>
-      <p className="quiet">
-        Sign in once yourself. Every check is shown here, with both sides, and nothing comes of it.
-      </p>
-      <TestSignOn realmId={realmId} profile={profile} />
-      {error !== undefined && <Problem error={error} />}
-      <div className="form-actions">
-        {profile.enabled ? (
-          <p>
-            People can sign in through it.{" "}
-            <Link href={`/realms/${realmId}/providers/${profile.id}`}>Open {profile.name}</Link>
+      <section className="part" aria-labelledby="try">
+        <div className="stack-tight">
+          <h2 id="try">Does a sign-on work?</h2>
+          <p className="quiet">
+            Sign in once yourself. Every check is shown here, with both sides. No customer or token is
+            created.
           </p>
-        ) : (
-          <button type="button" className="button" disabled={isBusy} onClick={() => run()}>
-            Finish: let people sign in
-          </button>
-        )}
-      </div>
+        </div>
+        <TestSignOn realmId={realmId} profile={profile} />
+      </section>
+      <section className="part" aria-labelledby="enable">
+        <h2 id="enable">{profile.enabled ? `${profile.name} is enabled` : `Let ${people} sign in`}</h2>
+        {error !== undefined && <Problem error={error} />}
+        <div className="form-actions">
+          {profile.enabled ? (
+            <Link href={`/realms/${realmId}/providers/${profile.id}`}>Open {profile.name}</Link>
+          ) : (
+            <button type="button" className="button" disabled={isBusy} onClick={() => run()}>
+              {isBusy ? "Enabling…" : `Enable ${profile.name}`}
+            </button>
+          )}
+        </div>
+      </section>
     </div>
   );
 }

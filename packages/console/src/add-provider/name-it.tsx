@@ -1,59 +1,62 @@
-import type { Realm } from "@latchkey/sdk/admin";
-import { useId, useState } from "react";
+import type { NewProfileReport, Realm } from "@latchkey/sdk/admin";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
 import { Choices, Field } from "../parts/forms/field.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { useAct } from "../parts/forms/use-act.ts";
 import { UNREGISTERED } from "../parts/profiles.ts";
-import { useRealms } from "../parts/realms.ts";
 import { Problem } from "../parts/text/problem.tsx";
 import { useAdmin } from "../session/session.ts";
-import { judgeAddress, RECIPES } from "./recipes.ts";
+import { type Finding, nameFor } from "./findings.ts";
 
-type Made = { realm: string; profile: string; recipe: string };
+export type Made = { realm: string; profile: string; recipe: string };
 
-/**
- * The address comes first: the provider is read, and gets its own callback, before anything is registered
- * there.
- */
-export function NameIt({ onMade }: { onMade: (made: Made) => void }) {
+type Props = {
+  address: string;
+  report: NewProfileReport;
+  finding: Finding;
+  realms: readonly Realm[];
+  product: string;
+  onMade: (made: Made) => void;
+};
+
+/** Why a person may continue although the provider is not ready: its administrator can be sent a link. */
+const ADVICE: Record<Finding, string | undefined> = {
+  fits: undefined,
+  missing:
+    "You can continue now: the next step makes a link that shows the provider’s administrator what to change. The provider can be enabled when nothing is missing.",
+  elsewhere: undefined,
+  unread:
+    "Check the address first. If the address is right and another person runs the provider, continue: the next step makes a link that shows them what to do.",
+};
+
+/** Saves the provider, switched off, so that it has a redirect URI to register. */
+export function NameIt({ address, report, finding, realms, product, onMade }: Props) {
   const admin = useAdmin();
-  const realms = useRealms();
-  const [recipe, setRecipe] = useState("entra");
-  const chosen = RECIPES.find(({ id }) => id === recipe);
-  const [realm, setRealm] = useState<string>();
-  const [name, setName] = useState(chosen?.name ?? "");
-  const [address, setAddress] = useState(chosen?.address ?? "");
+  const queries = useQueryClient();
+  const [realm, setRealm] = useState(realms[0]?.id ?? "");
+  const [name, setName] = useState(nameFor(report, address));
   const [isTried, setTried] = useState(false);
-  const fault = judgeAddress(address);
-  const realmId = realm ?? realms.data?.[0]?.id;
   const { isBusy, error, run } = useAct(async () => {
-    if (!realmId) return;
-    const { data } = await admin.profiles(realmId).create({
+    const { data } = await admin.profiles(realm).create({
       name: name.trim(),
-      discovery_url: address.trim(),
+      discovery_url: address,
       enabled: false,
       // Replaced in step 3, when the provider's administrator has given the real one, and its secret.
       client_id: UNREGISTERED,
     });
-    onMade({ realm: realmId, profile: data.id, recipe });
+    void queries.invalidateQueries({ queryKey: ["providers"] });
+    onMade({ realm, profile: data.id, recipe: product });
   });
-  const choose = (id: string) => {
-    const next = RECIPES.find((one) => one.id === id);
-    setRecipe(id);
-    setName(next?.id === "other" ? "" : (next?.name ?? ""));
-    setAddress(next?.address ?? "");
-    setTried(false);
-  };
+  const advice = ADVICE[finding];
   return (
     <Form
       noValidate
       onSubmit={() => {
         setTried(true);
-        if (!fault && name.trim()) run();
+        if (name.trim()) run();
       }}
     >
-      <h2>Which provider is it?</h2>
-      <RecipeSelect value={recipe} onChoose={choose} />
       <Field
         label="Name, as people see it on the button"
         value={name}
@@ -62,42 +65,19 @@ export function NameIt({ onMade }: { onMade: (made: Made) => void }) {
         maxLength={255}
         fault={isTried && !name.trim() ? "Give it a name." : undefined}
       />
-      <Field
-        label="Address"
-        hint="The issuer, or its discovery document: we find the rest."
-        value={address}
-        onType={setAddress}
-        spellCheck={false}
-        autoComplete="off"
-        fault={isTried ? fault : undefined}
-      />
-      {realms.data && realms.data.length > 1 && (
-        <RealmChoice realms={realms.data} value={realmId ?? ""} onChoose={setRealm} />
-      )}
-      {realms.error && <Problem error={realms.error} again={() => void realms.refetch()} />}
+      {realms.length > 1 && <RealmChoice realms={realms} value={realm} onChoose={setRealm} />}
+      {advice && <p className="hint">{advice}</p>}
       {error !== undefined && <Problem error={error} />}
       <div className="form-actions">
-        <button type="submit" className="button" disabled={isBusy || !realmId}>
-          {isBusy ? "Reading the provider…" : "Go on"}
+        <button
+          type="submit"
+          className={finding === "fits" ? "button" : "button button-plain"}
+          disabled={isBusy}
+        >
+          {isBusy ? "Saving…" : finding === "fits" ? "Continue" : "Continue anyway"}
         </button>
       </div>
     </Form>
-  );
-}
-
-function RecipeSelect({ value, onChoose }: { value: string; onChoose: (id: string) => void }) {
-  const select = useId();
-  return (
-    <div className="field">
-      <label htmlFor={select}>Provider</label>
-      <select id={select} className="input" value={value} onChange={(event) => onChoose(event.target.value)}>
-        {RECIPES.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </div>
   );
 }
 

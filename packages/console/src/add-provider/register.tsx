@@ -1,99 +1,84 @@
+import { RECIPES } from "virtual:recipes";
 import type { Profile, ProfileLinks } from "@latchkey/sdk/admin";
-import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import type { ReactNode } from "react";
 import { Copyable } from "../parts/forms/copy.tsx";
-import { Field } from "../parts/forms/field.tsx";
-import { Form } from "../parts/forms/form.tsx";
-import { useAct } from "../parts/forms/use-act.ts";
-import { Problem } from "../parts/text/problem.tsx";
-import { useAdmin } from "../session/session.ts";
-import { RECIPES } from "./recipes.ts";
-import { isRegistered, type Step } from "./steps.ts";
+import { Words } from "../parts/text/words.tsx";
+import { SetupLinks } from "../providers/setup-links.tsx";
+import { stepsAt } from "./recipe-steps.ts";
 
-type RegisterProps = { links: ProfileLinks; recipe: string; onNext: () => void };
+type RegisterProps = {
+  realmId: string;
+  profile: Profile;
+  links: ProfileLinks;
+  recipe: string;
+  onNext: () => void;
+};
 
-export function Register({ links, recipe, onNext }: RegisterProps) {
-  const { where, choose } =
-    RECIPES.find(({ id }) => id === recipe) ?? (RECIPES.at(-1) as (typeof RECIPES)[0]);
+/** The second step: the values to register at the provider, or a link that shows them to its administrator. */
+export function Register({ realmId, profile, links, recipe, onNext }: RegisterProps) {
+  const known = RECIPES[recipe];
   return (
     <div className="form">
-      <h2>Register this callback at the provider</h2>
-      <div className="stack-tight">
-        <strong>Callback</strong>
-        <Copyable text={links["callback-endpoint"]} what="callback" />
-      </div>
-      <dl className="facts">
-        <dt>Where</dt>
-        <dd>{where}</dd>
-        <dt>What to choose</dt>
-        <dd>{choose}</dd>
-        <dt>Sign-out, if it has it</dt>
-        <dd>
-          <Copyable text={links["backchannel-logout-endpoint"]} what="back-channel logout address" />
-        </dd>
+      <h2>Register Latchkey at the provider</h2>
+      <p className="quiet">
+        Create a client with these values there. Some products call it an application or an app registration.
+      </p>
+      <dl className="values">
+        <Value name="Redirect URI" hint="Exactly as shown, without a wildcard.">
+          <Copyable text={links["callback-endpoint"]} what="redirect URI" />
+        </Value>
+        <Value
+          name="Back-channel logout URL (optional)"
+          hint="Ends the session in the shop when it ends there."
+        >
+          <Copyable text={links["backchannel-logout-endpoint"]} what="back-channel logout URL" />
+        </Value>
+        <Value name="Scopes">
+          <Copyable text="openid email profile" what="scopes" />
+        </Value>
+        <Value name="Client type">
+          Confidential web application, <code>client_secret_basic</code>, Authorization Code Flow
+        </Value>
       </dl>
+      {known && (
+        <section className="part" aria-labelledby="recipe">
+          <h3 id="recipe">The steps in {known.name}</h3>
+          <ol className="walk">
+            {stepsAt(known.steps, links).map((step) => (
+              <li key={step}>
+                <Words of={step} />
+              </li>
+            ))}
+          </ol>
+        </section>
+      )}
+      <section className="part" aria-labelledby="setup-links">
+        <div className="stack-tight">
+          <h3 id="setup-links">Does another person run the provider?</h3>
+          <p className="quiet">
+            Send a set-up link. Its page needs no account: it shows these values, and which requirements are
+            met.
+          </p>
+        </div>
+        <SetupLinks realmId={realmId} profileId={profile.id} />
+      </section>
       <div className="form-actions">
         <button type="button" className="button" onClick={onNext}>
-          It is registered
+          I’ve registered it
         </button>
       </div>
     </div>
   );
 }
 
-type CredentialsProps = { realmId: string; profile: Profile; onStep: (step: Step) => void };
+type ValueProps = { name: string; hint?: string; children: ReactNode };
 
-export function Credentials({ realmId, profile, onStep }: CredentialsProps) {
-  const admin = useAdmin();
-  const queries = useQueryClient();
-  // The client id and secret belong to the discovery URL that was shown when the step began.
-  const [seen] = useState(profile);
-  const isSaved = isRegistered(profile);
-  const [clientId, setClientId] = useState(isSaved ? profile.client_id : "");
-  const [secret, setSecret] = useState("");
-  const { isBusy, error, run } = useAct(async () => {
-    const change = { client_id: clientId.trim(), client_secret: secret.trim() };
-    await admin.profiles(realmId).update(profile.id, change, { basedOn: seen });
-    await queries.invalidateQueries({ queryKey: ["providers"] });
-    onStep("test");
-  });
-  return (
-    <Form onSubmit={run}>
-      <h2>What did the provider give you?</h2>
-      {isSaved && (
-        <p className="quiet">Client id and secret are saved. Type the secret again only to replace them.</p>
-      )}
-      <Field
-        label="Client id"
-        value={clientId}
-        onType={setClientId}
-        required
-        autoComplete="off"
-        spellCheck={false}
-      />
-      <Field
-        label="Client secret"
-        hint="It is kept sealed, and never shown again."
-        type="password"
-        value={secret}
-        onType={setSecret}
-        required
-        autoComplete="off"
-      />
-      {error !== undefined && <Problem error={error} />}
-      <div className="form-actions">
-        <button type="submit" className="button" disabled={isBusy}>
-          {isBusy ? "Saving…" : "Go on"}
-        </button>
-        {isSaved && (
-          <button type="button" className="button button-plain" onClick={() => onStep("test")}>
-            Keep them, and test
-          </button>
-        )}
-        <button type="button" className="button button-plain" onClick={() => onStep("callback")}>
-          Back to the callback
-        </button>
-      </div>
-    </Form>
-  );
-}
+const Value = ({ name, hint, children }: ValueProps) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>
+      {children}
+      {hint && <small>{hint}</small>}
+    </dd>
+  </div>
+);

@@ -1,18 +1,32 @@
 import { expect, test } from "vitest";
 import { UNREGISTERED } from "../parts/profiles.ts";
-import { addressOf, stepOf } from "./steps.ts";
+import { addressOf, isHalfMade, stepOf } from "./steps.ts";
+
+const NEW = { client_id: UNREGISTERED, meta: { has_client_secret: false } };
+const NO_SECRET = { client_id: "shop", meta: { has_client_secret: false } };
+const READY = { client_id: "shop", meta: { has_client_secret: true } };
 
 test.each([
-  [null, "callback", "test"],
-  ["callback", "callback", "callback"],
-  ["secret", "secret", "secret"],
-  ["test", "secret", "test"],
-  ["nonsense", "callback", "test"],
-] as const)("step %j is %s before the client is registered, and %s afterwards", (asked, before, after) => {
-  expect([stepOf({ client_id: UNREGISTERED }, asked), stepOf({ client_id: "shop" }, asked)]).toEqual([
-    before,
-    after,
+  [null, "callback", "secret", "test"],
+  ["callback", "callback", "callback", "callback"],
+  ["secret", "secret", "secret", "secret"],
+  ["test", "secret", "secret", "test"],
+  ["nonsense", "callback", "secret", "test"],
+] as const)(
+  "step %j is %s for a new provider, %s with a client ID, and %s with its secret too",
+  (asked, first, second, third) => {
+    expect([NEW, NO_SECRET, READY].map((profile) => stepOf(profile, asked))).toEqual([first, second, third]);
+  },
+);
+
+test("a provider is half made until it has a client ID and a secret; a direct one is set up elsewhere", () => {
+  const flow = "brokered" as const;
+  expect([NEW, NO_SECRET, READY].map((profile) => isHalfMade({ ...profile, flow }))).toEqual([
+    true,
+    true,
+    false,
   ]);
+  expect(isHalfMade({ ...NEW, flow: "direct" })).toBe(false);
 });
 
 test("the address of a step names realm, provider and step, and the recipe if one was chosen", () => {

@@ -1,27 +1,37 @@
 import { Link } from "wouter";
-import { type Provider, useProviders } from "../parts/profiles.ts";
-import { addressOf, isRegistered } from "./steps.ts";
+import { useProviders } from "../parts/profiles.ts";
+import { ProviderMark } from "../providers/provider-mark.tsx";
+import { continueAt, isHalfMade } from "./steps.ts";
 
 /** Providers whose steps were begun and not finished, so that a person does not begin the same one twice. */
 export function Unfinished() {
   const { data = [] } = useProviders();
-  const begun = data.filter((provider) => !isRegistered(provider));
+  const begun = data.filter(isHalfMade);
   if (begun.length === 0) return null;
   return (
     <div className="stack-tight">
-      <strong>Started, not finished</strong>
-      <ul className="plain stack-tight" aria-label="Not finished">
+      <h2>Started, not finished</h2>
+      <ul className="list" aria-label="Not finished">
         {begun.map((provider) => (
           <li key={provider.id}>
-            <Link href={continueAt(provider)}>{provider.name}</Link>{" "}
-            <span className="quiet small">
-              {provider.discovery_url} · {provider.realm.name}
-            </span>
+            <Link className="item" href={continueAt(provider)}>
+              <span className="item-words marked">
+                <ProviderMark of={provider} />
+                <span>
+                  <span className="item-name">{provider.name}</span>
+                  <br />
+                  <span className="quiet small">
+                    {provider.discovery_url} · {provider.realm.name}
+                  </span>
+                </span>
+              </span>
+              <span className="item-side">
+                <span className="continue">Continue setup</span>
+              </span>
+            </Link>
           </li>
         ))}
       </ul>
     </div>
   );
 }
-
-const continueAt = ({ id, realm }: Provider): string => addressOf({ realm: realm.id, profile: id });

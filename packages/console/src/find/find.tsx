@@ -21,8 +21,8 @@ export function Find() {
   const meant = interpret(asked);
   return (
     <Screen
-      title="Find"
-      lead="What happened to this caller? Type what they read out: a reference in any spelling, an e-mail address, a name, or any id."
+      title="Look up"
+      lead="What happened to this caller? Enter what they read out: a reference in any spelling, an e-mail address, a name, or any id."
     >
       <div className="stack-wide">
         <Search
@@ -90,16 +90,16 @@ function Part<T>({ title, items, children }: PartProps<T>) {
 
 const LOOKED: Record<Meant["kind"], string> = {
   email:
-    "No customer has this address, and nobody has tried to sign in with it lately. Look at the latest failures: a sign-on may have failed before its provider named anybody.",
-  id: "No sign-on, customer, key or event has this id. A request that failed and changed nothing is in the service’s log alone.",
+    "No customer has this address, and no recent sign-on used it. See the latest failures: a sign-on may have failed before the provider sent an address.",
+  id: "No sign-on, customer, key or event has this id. A request that failed and changed nothing is only in the service’s log.",
   client_id: "No application key has this client id. It may have been deleted.",
   words:
-    "No customer has such a name or external reference, and no sign-on this reference. Records are kept for a limited time, so an old one may be gone.",
+    "No customer has this name or external reference, and no sign-on has this reference. Records of sign-ons are deleted after some time.",
 };
 
 function NotFound({ meant }: { meant: Meant }) {
   return (
-    <Empty title="Nothing found" action={<Link href="/failures">See what fails most</Link>}>
+    <Empty title="Nothing found" action={<Link href="/failures">See the most frequent failures</Link>}>
       {LOOKED[meant.kind]}
     </Empty>
   );
@@ -118,8 +118,8 @@ function Latest() {
       empty={(list) =>
         list.length === 0 && (
           <Empty title="No sign-on yet">
-            As soon as somebody signs in through a provider, the record is here: every check, with what was
-            expected and what was found.
+            When a person signs in through a provider, the record appears here: every check, with the expected
+            and the found value.
           </Empty>
         )
       }

@@ -1,5 +1,6 @@
-import { type ReactNode, Suspense, useEffect, useState } from "react";
+import { type KeyboardEvent, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
+import { SearchAnywhere } from "../palette/search-anywhere.tsx";
 import { Above, useAbove } from "../parts/forms/above.ts";
 import { SignOut } from "../parts/sign-out.tsx";
 import { Notices } from "../parts/text/notices.tsx";
@@ -10,45 +11,17 @@ import { useSession } from "../session/session.ts";
 import { StoreSwitch } from "../stores/store-switch.tsx";
 import { useLiveEvents } from "./live.ts";
 import { loaded } from "./loaded.ts";
+import { MENU } from "./menu.ts";
 import { insteadOfContinue, Unshown } from "./unshown.tsx";
 
 /** Loaded on use, because most visits do not need the dialog. */
 const loadContinue = async () => (await import("../session/continue.tsx")).Continue;
 
-const GROUPS = [
-  {
-    label: "Now",
-    links: [
-      ["/", "Home"],
-      ["/find", "Find"],
-      ["/sign-ons", "Sign-ons"],
-      ["/failures", "Failures"],
-    ],
-  },
-  {
-    label: "Access",
-    links: [
-      ["/providers", "Providers"],
-      ["/keys", "Keys"],
-      ["/planner", "Planner"],
-      ["/customers", "Customers"],
-    ],
-  },
-  {
-    label: "Store",
-    links: [
-      ["/events", "Events"],
-      ["/integrations", "Integrations"],
-      ["/settings", "Settings"],
-      ["/members", "Members"],
-    ],
-  },
-] as const;
-
 /** The frame of every screen: the menu, and the signed-in person. */
 export function Frame({ children }: { children: ReactNode }) {
   const [isOpen, setOpen] = useState(false);
   const [path] = useLocation();
+  const menuButton = useRef<HTMLButtonElement>(null);
   const above = useAbove();
   const isOver = useEnd();
   useLiveEvents(!isOver);
@@ -57,16 +30,25 @@ export function Frame({ children }: { children: ReactNode }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new path closes the menu
   useEffect(() => setOpen(false), [path]);
   useTop();
+  const onKeyDown = ({ key, target, currentTarget }: KeyboardEvent) => {
+    // React also passes on the keys of a dialog that the header has opened.
+    if (key !== "Escape" || !isOpen || !currentTarget.contains(target as Node)) return;
+    setOpen(false);
+    menuButton.current?.focus();
+  };
   return (
     <div className="shell">
       <a className="skip button" href="#main">
         Skip to the screen
       </a>
-      <header className="side">
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: Escape closes the menu, wherever in it the focus is */}
+      <header className="side" onKeyDown={onKeyDown}>
         <div className="side-top">
           <Brand />
+          <SearchAnywhere isOff={isOver} />
           <button
             type="button"
+            ref={menuButton}
             className="menu-button button button-plain button-small"
             aria-expanded={isOpen}
             aria-controls="menu"
@@ -76,26 +58,13 @@ export function Frame({ children }: { children: ReactNode }) {
           </button>
         </div>
         <div className="side-body" id="menu" data-open={isOpen}>
-          <nav className="nav" aria-label="Console">
-            {GROUPS.map(({ label, links }) => (
-              <ul key={label} aria-label={label}>
-                {links.map(([to, name]) => (
-                  <li key={to}>
-                    <Link
-                      href={to}
-                      aria-current={isAt(path, to) ? "page" : undefined}
-                      onClick={() => {
-                        setOpen(false);
-                        if (isOpen && path === to) focusHeading();
-                      }}
-                    >
-                      {name}
-                    </Link>
-                  </li>
-                ))}
-              </ul>
-            ))}
-          </nav>
+          <Menu
+            path={path}
+            onChoose={(to) => {
+              setOpen(false);
+              if (isOpen && path === to) focusHeading();
+            }}
+          />
           <Who />
         </div>
       </header>
@@ -117,6 +86,30 @@ export function Frame({ children }: { children: ReactNode }) {
         </Unshown>
       )}
     </div>
+  );
+}
+
+function Menu({ path, onChoose }: { path: string; onChoose: (to: string) => void }) {
+  return (
+    <nav className="nav" aria-label="Console">
+      {MENU.map(({ label, screens }) => (
+        <ul key={label} aria-label={label}>
+          {screens
+            .filter(({ isUnlisted }) => !isUnlisted)
+            .map(({ to, name }) => (
+              <li key={to}>
+                <Link
+                  href={to}
+                  aria-current={isAt(path, to) ? "page" : undefined}
+                  onClick={() => onChoose(to)}
+                >
+                  {name}
+                </Link>
+              </li>
+            ))}
+        </ul>
+      ))}
+    </nav>
   );
 }
 

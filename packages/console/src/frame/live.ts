@@ -13,6 +13,7 @@ const STALE: [prefix: string, key: string][] = [
   ["customer.", "customers"],
   ["sign_on.", "sign-ons"],
   ["oidc_profile.", "providers"],
+  ["setup_link.", "setup-links"],
   ["authentication_realm.", "realms"],
   ["customer_authentication_settings.", "settings"],
   ["application_key.", "keys"],
@@ -71,7 +72,7 @@ export function useLiveEvents(isOn: boolean): void {
   }, [admin, head, queries, isOn]);
 }
 
-/** Also marks the results of Find, which may contain any resource. */
+/** Also marks the results of Look up and of the search, which may contain any resource. */
 async function markStale(queries: QueryClient, types: readonly string[]): Promise<void> {
   const keys = new Set(["events", "find", ...types.flatMap((type) => staleAfter(type) ?? [])]);
   if (types.some((type) => /^(member|application_key|store)\.updated$/.test(type)))

@@ -37,11 +37,25 @@ const WHY =
 export const insteadOfScreen = (acts: ReactNode) => (
   <Screen
     title="This screen could not be loaded"
-    lead={`${WHY}; whoever signed in with a key enters it again.`}
+    lead={`${WHY}; if you signed in with a key, enter it again.`}
   >
     {acts}
   </Screen>
 );
+
+/** Escape and Close end it, as they would end the search. */
+export const insteadOfSearch = (onClose: () => void) => (acts: ReactNode) =>
+  createPortal(
+    <div className="dialog" role="alert" onKeyDown={({ key }) => key === "Escape" && onClose()}>
+      <h2>The search could not be loaded</h2>
+      <p>{WHY}.</p>
+      {acts}
+      <button type="button" className="button button-plain" onClick={onClose}>
+        Close
+      </button>
+    </div>,
+    document.body,
+  );
 
 /**
  * Shown above the screen, as the dialog would be, because a screen may be long. Added at the end of the page,
@@ -51,7 +65,7 @@ export const insteadOfContinue = (acts: ReactNode) =>
   createPortal(
     <div className="dialog" role="alert">
       <h2>Your session has ended</h2>
-      <p>What it takes to go on could not be loaded. {WHY}, and what was typed is lost.</p>
+      <p>The next sign-in could not be loaded. {WHY}, and text that you have typed is lost.</p>
       {acts}
     </div>,
     document.body,

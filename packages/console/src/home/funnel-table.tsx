@@ -60,7 +60,7 @@ export function FunnelTable({ figures, grouping, nameOf, sideOf, addressOf }: Pr
                 )}
                 {sideOf(row.id)}
               </span>
-              <FunnelBar row={row} most={most} />
+              {!isRefused(row, isByProvider) && <FunnelBar row={row} most={most} />}
             </th>
             <Cells row={row} of={figures} isByProvider={isByProvider} />
             {isByProvider && (
@@ -77,6 +77,9 @@ export function FunnelTable({ figures, grouping, nameOf, sideOf, addressOf }: Pr
 
 type CellsProps = { row: FunnelRow; of: Figures; isByProvider: boolean };
 
+/** Refused before the redirect: these sign-ons have not started at a provider, and cannot return from one. */
+const isRefused = ({ id }: FunnelRow, isByProvider: boolean): boolean => isByProvider && id === null;
+
 /** Counts with their share of the started ones. Records have no key, so by key there are no links. */
 function Cells({ row, of, isByProvider }: CellsProps) {
   const cells: [label: string, count: number, outcome?: SignOnsAt["outcome"]][] = [
@@ -87,7 +90,14 @@ function Cells({ row, of, isByProvider }: CellsProps) {
     ["Failed", row.failed, "failed"],
     ["Never came back", row.neverBack],
   ];
+  const isBefore = isRefused(row, isByProvider);
   return cells.map(([label, count, outcome]) => {
+    if (isBefore && !outcome)
+      return (
+        <td key={label} className="figure-cell quiet" data-label={label}>
+          –
+        </td>
+      );
     const words = count.toLocaleString("en");
     const provider = isByProvider ? (row.id ?? undefined) : undefined;
     const href = outcome && provider && signOnsPath({ from: of.from, to: of.to, outcome, provider });
@@ -100,7 +110,9 @@ function Cells({ row, of, isByProvider }: CellsProps) {
         ) : (
           words
         )}
-        {label !== "Started" && <span className="quiet small"> {shareInWords(count, row.started)}</span>}
+        {label !== "Started" && !isBefore && (
+          <span className="quiet small"> {shareInWords(count, row.started)}</span>
+        )}
       </td>
     );
   });

@@ -12,6 +12,9 @@ async function readKeyNames({
   return names;
 }
 
+/** Tells several apart. The whole id is in the address. */
+const ending = (id: string): string => `…${id.slice(-6)}`;
+
 /** Names of the providers or keys that figures belong to. Figures outlive both. */
 export function useNames(
   grouping: Grouping,
@@ -26,10 +29,13 @@ export function useNames(
   if (grouping === "key")
     return (id) => {
       if (id === null) return "No key";
-      return keys.data?.get(id) ?? (keys.data ? "A key that was deleted" : "…");
+      return keys.data?.get(id) ?? (keys.data ? `A key that was deleted (${ending(id)})` : "…");
     };
   return (id) => {
     if (id === null) return "Refused before a provider was known";
-    return providers?.find((one) => one.id === id)?.name ?? (providers ? "A provider that was removed" : "…");
+    return (
+      providers?.find((one) => one.id === id)?.name ??
+      (providers ? `A provider that was removed (${ending(id)})` : "…")
+    );
   };
 }

@@ -31,7 +31,7 @@ const BEFORE: Record<Range, string> = {
 };
 
 const DAY_MS = 86_400_000;
-export const MOST_DAYS = 400;
+const MOST_DAYS = 400;
 /** More days are shown day by day. */
 const MOST_DAYS_BY_HOUR = 8;
 /** Hours are kept for 100 days, and the time before is read too. */

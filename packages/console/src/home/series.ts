@@ -1,7 +1,7 @@
 import { type Entry, type Figures, STEP_MS } from "./figures.ts";
 
 /** The counts of sign-ons that the figures add up to. */
-export type Counts = { signedIn: number; unfinished: number; failed: number };
+type Counts = { signedIn: number; unfinished: number; failed: number };
 
 export type Bar = Counts & {
   from: number;

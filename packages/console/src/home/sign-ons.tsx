@@ -1,6 +1,7 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { BarChart, type ChartBar, type ChartPart } from "../parts/charts/bar-chart.tsx";
+import { BarChart } from "../parts/charts/bar-chart.tsx";
+import type { ChartBar, ChartPart } from "../parts/charts/bars.ts";
 import { ChartTable } from "../parts/charts/chart-table.tsx";
 import { type Reader, timeTicks } from "../parts/charts/scale.ts";
 import { utcMidnight, whenInWords } from "../parts/charts/when.ts";
@@ -10,13 +11,13 @@ import { SkeletonBlock } from "../parts/lists/skeleton.tsx";
 import { counted } from "../parts/text/counts.ts";
 import type { Figures } from "./figures.ts";
 import { type SignOnsAt, signOnsPath } from "./links.ts";
-import type { Now, Period } from "./period.ts";
+import type { Now, Period, Step } from "./period.ts";
 import { PeriodChoice } from "./period-choice.tsx";
-import { barsOf, changeInWords, comparedOf, sumOf, totalOf } from "./series.ts";
+import { type Bar, barsOf, changeInWords, comparedOf, sumOf } from "./series.ts";
 import type { Change } from "./use-address.ts";
 
 /** One provider or key alone. `provider`: the id that lists of sign-ons take. */
-export type Only = { id: string; name: string; provider: string | undefined };
+type Only = { id: string; name: string; provider: string | undefined };
 
 type Props = {
   query: UseQueryResult<Figures>;
@@ -51,81 +52,34 @@ const PARTS: readonly (ChartPart & { outcome: SignOnsAt["outcome"] })[] = [
 
 function Shown({ figures, period, now, only, isTable, change }: Props & { figures: Figures }) {
   const reader: Reader = { zone: now.zone };
-  const series = barsOf(figures, only?.id);
-  const counts = sumOf(series);
-  const total = totalOf(counts);
-  const before = series.reduce((sum, bar) => sum + (bar.before ?? 0), 0);
-  if (total === 0 && before === 0) return <NoSignOns period={period} only={only} change={change} />;
   const { from, to, step } = figures;
-  const values = [counts.signedIn, counts.unfinished, counts.failed];
+  const series = barsOf(figures, only?.id);
+  const { signedIn, unfinished, failed } = sumOf(series);
+  const values = [signedIn, unfinished, failed];
+  const before = series.reduce((sum, bar) => sum + (bar.before ?? 0), 0);
+  if (signedIn + unfinished + failed + before === 0)
+    return <NoSignOns period={period} only={only} change={change} />;
   const provider = only?.provider;
-  const bars = series.map((bar): ChartBar => {
-    const at = { from: bar.from, to: bar.to, provider };
-    return {
-      from: bar.from,
-      to: bar.to,
-      when: whenInWords(bar.from, bar.to, step, reader),
-      values: [bar.signedIn, bar.unfinished, bar.failed],
-      before: bar.before,
-      isUnderWay: bar.isUnderWay,
-      href: signOnsPath(at),
-      partHrefs: PARTS.map(({ outcome }) => signOnsPath({ ...at, outcome })),
-    };
-  });
-  const chart = { parts: PARTS, bars, beforeName: period.beforeName };
-  const words = `${values.map((value, at) => `${value.toLocaleString("en")} ${PARTS[at]?.label}`).join(", ")}`;
-  const caption = `Sign-ons of shoppers in ${period.name}${only ? `, ${only.name}` : ""}`;
   const opens = only && !provider ? "Opens the sign-ons of all keys" : undefined;
+  const bars = series.map((bar) => chartBar(bar, step, reader, provider));
+  const chart = { parts: PARTS, bars, beforeName: period.beforeName, opens };
+  const words = values.map((value, at) => `${value.toLocaleString("en")} ${PARTS[at]?.label}`).join(", ");
+  const caption = `Sign-ons of shoppers${within(period)}${only ? `, ${only.name}` : ""}`;
+  const about = { figures, period, only, before, change };
   return (
     <figure className="stack">
-      <div>
-        <p className="row">
-          <span className="figure-large">{total.toLocaleString("en")}</span>
-          <span className="quiet">
-            {total === 1 ? "sign-on" : "sign-ons"} of shoppers in {period.name}
-          </span>
-        </p>
-        <Compared figures={figures} only={only} period={period} before={before} />
-        {only && (
-          <p className="small">
-            {only.name} alone.{" "}
-            <button
-              type="button"
-              className="button-word"
-              onClick={() => change({ provider: undefined, key: undefined })}
-            >
-              Show all
-            </button>
-          </p>
-        )}
-      </div>
+      <Total values={values} {...about} />
       {isTable ? (
-        <ChartTable caption={caption} opens={opens} {...chart} />
+        <ChartTable caption={caption} {...chart} />
       ) : (
         <BarChart
           name="Sign-ons by time"
           summary={`${caption}: ${words}`}
           ticks={timeTicks(from, to, step, reader)}
-          opens={opens}
           {...chart}
         />
       )}
-      <ul className="legend">
-        {PARTS.map(({ key, label, outcome }, at) => (
-          <li key={key}>
-            <span className={`key-dot dot-${key}`} />
-            <Link href={signOnsPath({ from, to, provider, outcome })}>
-              {(values[at] ?? 0).toLocaleString("en")} {label}
-            </Link>
-          </li>
-        ))}
-        {figures.hasBefore && (
-          <li className="quiet">
-            <span className="key-dot dot-before" />
-            {before.toLocaleString("en")} in {period.beforeName}
-          </li>
-        )}
-      </ul>
+      <Legend values={values} {...about} />
       <div className="chart-foot">
         <figcaption>
           {opens && "A record of a sign-on does not have its key, so a bar opens the sign-ons of all keys. "}
@@ -143,9 +97,82 @@ function Shown({ figures, period, now, only, isTable, change }: Props & { figure
   );
 }
 
-type ComparedProps = Pick<Props, "period" | "only"> & { figures: Figures; before: number };
+function chartBar(bar: Bar, step: Step, reader: Reader, provider: string | undefined): ChartBar {
+  const { from, to, before, isUnderWay } = bar;
+  const at = { from, to, provider };
+  return {
+    from,
+    to,
+    before,
+    isUnderWay,
+    when: whenInWords(from, to, step, reader),
+    values: [bar.signedIn, bar.unfinished, bar.failed],
+    href: signOnsPath(at),
+    partHrefs: PARTS.map(({ outcome }) => signOnsPath({ ...at, outcome })),
+  };
+}
 
-function Compared({ figures, only, period, before }: ComparedProps) {
+type About = Pick<Props, "period" | "only" | "change"> & {
+  figures: Figures;
+  /** Of each part. */
+  values: readonly number[];
+  /** All sign-ons of the time before. */
+  before: number;
+};
+
+function Total({ values, figures, period, only, before, change }: About) {
+  const total = values.reduce((a, b) => a + b, 0);
+  return (
+    <div>
+      <p className="row">
+        <span className="figure-large">{total.toLocaleString("en")}</span>
+        <span className="quiet">
+          {total === 1 ? "sign-on" : "sign-ons"} of shoppers{within(period)}
+        </span>
+      </p>
+      <Compared figures={figures} only={only} period={period} before={before} />
+      {only && (
+        <p className="small">
+          {only.name} alone.{" "}
+          <button
+            type="button"
+            className="button-word"
+            onClick={() => change({ provider: undefined, key: undefined })}
+          >
+            Show all
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Each count leads to its sign-ons. */
+function Legend({ values, figures: { from, to, hasBefore }, period, only, before }: About) {
+  return (
+    <ul className="legend">
+      {PARTS.map(({ key, label, outcome }, at) => (
+        <li key={key}>
+          <span className={`key-dot dot-${key}`} />
+          <Link href={signOnsPath({ from, to, provider: only?.provider, outcome })}>
+            {(values[at] ?? 0).toLocaleString("en")} {label}
+          </Link>
+        </li>
+      ))}
+      {hasBefore && (
+        <li className="quiet">
+          <span className="key-dot dot-before" />
+          {before.toLocaleString("en")} in {period.beforeName}
+        </li>
+      )}
+    </ul>
+  );
+}
+
+/** " in the last 24 hours", ": Tue, Nov 17 – Thu, Nov 19" */
+const within = ({ id, name }: Period): string => (id === "dates" ? `: ${name}` : ` in ${name}`);
+
+function Compared({ figures, only, period, before }: Omit<About, "values" | "change">) {
   const compared = comparedOf(figures, only?.id);
   if (!compared)
     return figures.hasBefore ? null : (
@@ -179,7 +206,7 @@ function Zone({ figures: { step, from, keptFrom }, reader }: { figures: Figures;
 function NoSignOns({ period, only, change }: Pick<Props, "period" | "only" | "change">) {
   return (
     <Empty
-      title={`No sign-ons in ${period.name}`}
+      title={`No sign-ons${within(period)}`}
       action={
         only ? (
           <button

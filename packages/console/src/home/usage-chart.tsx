@@ -9,7 +9,8 @@ export function UsageChart({ usage }: { usage: StoreUsage }) {
   const width = totals.asked.length || 1;
   const refused = totals.refused.reduce((a, b) => a + b, 0);
   const now = servedLately(totals);
-  const words = `${now.toFixed(0)} requests a second now, limit ${limit}, ${refused} refused in the last ${width} seconds`;
+  const span = width === 1 ? "last second" : `last ${width} seconds`;
+  const words = `${now.toFixed(0)} requests a second now, limit ${limit}, ${refused} refused in the ${span}`;
   return (
     <figure>
       <p className="row">
@@ -47,7 +48,7 @@ export function UsageChart({ usage }: { usage: StoreUsage }) {
         />
       </svg>
       <figcaption className="chart-foot">
-        <span>the last {width} seconds</span>
+        <span>{span}</span>
         <span>{refused === 0 ? "nothing was refused" : `${refused.toLocaleString("en")} refused`}</span>
       </figcaption>
     </figure>

@@ -7,7 +7,7 @@ const provider = (name: string, status: string, more: object = {}) =>
   ({ name, enabled: true, client_id: "c", meta: { health: { status } }, ...more }) as unknown as Provider;
 
 test.each([
-  [[], "Nobody can sign in through a provider yet."],
+  [[], "No shopper can sign in through a provider yet."],
   [[provider("A", "up")], "Shoppers can sign in."],
   [[provider("A", "up"), provider("B", "degraded")], "Shoppers can sign in, some with trouble."],
   [[provider("A", "up"), provider("B", "down")], "Some shoppers cannot sign in."],
@@ -23,12 +23,22 @@ test("a disabled or unfinished provider does not change the verdict", () => {
     provider("C", "down", { client_id: UNREGISTERED }),
   ];
   expect(verdictOf([provider("A", "up"), ...idle]).says).toBe("Shoppers can sign in.");
-  expect(verdictOf(idle).says).toBe("Nobody can sign in through a provider yet.");
+  expect(verdictOf(idle).says).toBe("No shopper can sign in through a provider yet.");
 });
 
 test("the verdict names providers that are down, and providers with unknown health", () => {
-  expect(verdictOf([provider("A", "up"), provider("B", "unknown")]).because).toBe("B was not asked lately.");
-  expect(verdictOf([provider("A", "down"), provider("B", "down")]).because).toBe("A and B do not answer.");
+  expect(verdictOf([provider("A", "up"), provider("B", "unknown")]).because).toBe("B was not called lately.");
+  expect(verdictOf([provider("A", "down"), provider("B", "down")]).because).toBe(
+    "A and B are not responding.",
+  );
+});
+
+test.each([
+  [["A"], "A is responding."],
+  [["A", "B"], "Both providers are responding."],
+  [["A", "B", "C"], "All 3 providers are responding."],
+])("%j: %s", (names, because) => {
+  expect(verdictOf(names.map((name) => provider(name, "up"))).because).toBe(because);
 });
 
 test("of many providers the ones that are down are shown first", () => {

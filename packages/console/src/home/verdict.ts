@@ -10,7 +10,7 @@ export function verdictOf(providers: readonly Provider[]): Verdict {
   );
   if (used.length === 0)
     return {
-      says: "Nobody can sign in through a provider yet.",
+      says: "No shopper can sign in through a provider yet.",
       because: "Add an identity provider, and shoppers can use the account they already have.",
     };
   const down = used.filter(({ meta }) => meta.health.status === "down");
@@ -18,28 +18,37 @@ export function verdictOf(providers: readonly Provider[]): Verdict {
   if (down.length === used.length)
     return {
       says: "Shoppers cannot sign in.",
-      because: `${namesOf(down)} ${down.length === 1 ? "does" : "do"} not answer.`,
+      because: `${namesOf(down)} ${isOrAre(down)} not responding.`,
     };
   if (down.length > 0)
     return {
       says: "Some shoppers cannot sign in.",
-      because: `${namesOf(down)} ${down.length === 1 ? "does" : "do"} not answer. The others work.`,
+      because: `${namesOf(down)} ${isOrAre(down)} not responding. The others work.`,
     };
   if (slow.length > 0)
     return {
       says: "Shoppers can sign in, some with trouble.",
-      because: `${namesOf(slow)} failed lately, and ${slow.length === 1 ? "is" : "are"} being watched.`,
+      because: `${namesOf(slow)} failed lately. Latchkey keeps checking.`,
     };
   const unasked = used.filter(({ meta }) => meta.health.status === "unknown");
   if (unasked.length > 0)
     return {
       says: "Shoppers can sign in, as far as is known.",
-      because: `${namesOf(unasked)} ${unasked.length === 1 ? "was" : "were"} not asked lately.`,
+      because: `${namesOf(unasked)} ${unasked.length === 1 ? "was" : "were"} not called lately.`,
     };
   return {
     says: "Shoppers can sign in.",
-    because: used.length === 1 ? `${namesOf(used)} answers.` : `All ${used.length} providers answer.`,
+    because: allRespond(used),
   };
+}
+
+const isOrAre = ({ length }: readonly Provider[]): string => (length === 1 ? "is" : "are");
+
+function allRespond(used: readonly Provider[]): string {
+  if (used.length === 1) return `${namesOf(used)} is responding.`;
+  return used.length === 2
+    ? "Both providers are responding."
+    : `All ${used.length} providers are responding.`;
 }
 
 /**
@@ -48,7 +57,7 @@ export function verdictOf(providers: readonly Provider[]): Verdict {
  */
 export const noVerdict = (isFailed: boolean): Verdict => ({
   says: "Can shoppers sign in?",
-  because: isFailed ? "That could not be found out." : "Looking at the providers…",
+  because: isFailed ? "The state of the providers could not be read." : "Reading the state of the providers…",
 });
 
 /** The providers that need attention most: first the ones in a bad state, then the ones with a warning. */

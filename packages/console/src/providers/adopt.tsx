@@ -22,9 +22,9 @@ export function Adopt({ realmId, profile }: { realmId: string; profile: Profile 
   if (adoptable.length === 0 || !can("administer")) return null;
   return (
     <section className="card stack" aria-labelledby="adopt">
-      <h2 id="adopt">It was here before</h2>
+      <h2 id="adopt">This provider was here before</h2>
       <p>
-        A provider with the same issuer and client id was removed. Unless this one takes its people over, they
+        A provider with the same issuer and client ID was removed. Unless this one takes its people over, they
         become new customers when they come back.
       </p>
       {adoptable.map(({ profile_id, identities }) => (

@@ -54,7 +54,7 @@ export function MoveProvider({ realmId, profile, onClose, onDone }: Props) {
           autoComplete="off"
         />
         <Field
-          label="Client id"
+          label="Client ID"
           value={clientId}
           onType={setClientId}
           spellCheck={false}

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { useLocation } from "wouter";
 import { Confirm } from "../parts/forms/confirm.tsx";
 import { useAct } from "../parts/forms/use-act.ts";
+import { UNREGISTERED } from "../parts/profiles.ts";
 import { useIsForMembers } from "../parts/realms.ts";
 import { say } from "../parts/text/notices.tsx";
 import { Problem } from "../parts/text/problem.tsx";
@@ -33,17 +34,21 @@ export function ProviderActs({ realmId, profile }: Props) {
     <>
       {error !== undefined && <Problem error={error} />}
       <div className="row">
-        <button
-          type="button"
-          className="button button-plain"
-          disabled={isBusy}
-          onClick={() => (profile.enabled ? setOpen("disable") : run())}
-        >
-          {profile.enabled ? "Disable" : "Enable"}
-        </button>
-        <button type="button" className="button button-plain" onClick={() => setOpen("secret")}>
-          {isWithoutSecret(profile) ? "Enter the client secret" : "Change the client secret"}
-        </button>
+        {!isWithoutSecret(profile) && (
+          <button
+            type="button"
+            className="button button-plain"
+            disabled={isBusy}
+            onClick={() => (profile.enabled ? setOpen("disable") : run())}
+          >
+            {profile.enabled ? "Disable" : "Enable"}
+          </button>
+        )}
+        {profile.client_id !== UNREGISTERED && (
+          <button type="button" className="button button-plain" onClick={() => setOpen("secret")}>
+            {isWithoutSecret(profile) ? "Enter the client secret" : "Change the client secret"}
+          </button>
+        )}
         <button type="button" className="button button-plain" onClick={() => setOpen("move")}>
           Change address and client
         </button>
@@ -66,8 +71,8 @@ function DisableProvider({ realmId, profile, onClose, onDone }: ActProps) {
       title={`Disable ${profile.name}?`}
       says={
         isForMembers
-          ? "Nobody can sign in through it until you enable it again. Members who signed in through it are signed out within a second, perhaps you too: then only a key can enable it."
-          : "Nobody can sign in through it until you enable it again. Customers who are signed in stay signed in."
+          ? "People cannot sign in through it until you enable it again. Members who signed in through it are signed out within a second, perhaps you too: then only a key can enable it."
+          : "People cannot sign in through it until you enable it again. Customers who are signed in stay signed in."
       }
       figures={providerFigures(admin, realmId, profile)}
       act="Disable provider"
@@ -81,14 +86,14 @@ function DisableProvider({ realmId, profile, onClose, onDone }: ActProps) {
   );
 }
 
-function RemoveProvider({ realmId, profile, onClose, onDone }: ActProps) {
+export function RemoveProvider({ realmId, profile, onClose, onDone }: ActProps) {
   const admin = useAdmin();
   const [, go] = useLocation();
   const isForMembers = useIsForMembers(realmId);
   return (
     <Confirm
       title={`Remove ${profile.name}?`}
-      says={`Everyone who signed in through it is signed out at once, and nobody can sign in through it any more. ${
+      says={`Everyone who signed in through it is signed out at once, and cannot sign in through it any more. ${
         isForMembers
           ? "Members who came through it must be removed and invited again, even if another provider replaces it."
           : "The customers stay."

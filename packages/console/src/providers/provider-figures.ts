@@ -18,11 +18,18 @@ export const providerFigures = (admin: Admin, realmId: string, profile: Profile)
 
 export const signOnsThrough = (admin: Pick<Admin, "signOns">, profile: Pick<Profile, "id">): Figure => ({
   about: "sign-ons through it",
-  read: async () => signOnsInWords(await readStatistics(admin, "day"), profile.id),
+  // A provider of the members' realm has members' sign-ons alone.
+  read: async () => {
+    const [ofShoppers, ofMembers] = await Promise.all([
+      readStatistics(admin, "day"),
+      readStatistics(admin, "day", "members"),
+    ]);
+    return signOnsInWords({ data: [...ofShoppers.data, ...ofMembers.data] }, profile.id);
+  },
 });
 
-/** Not sign-ons: a test of an administrator, and a logout token that was refused. */
-const NO_SIGN_ONS = ["tested", "logout_refused"];
+/** Not sign-ons: a redirect, which is counted beside its outcome, a test, and a logout token that was refused. */
+const NO_SIGN_ONS = ["started", "tested", "logout_refused"];
 
 type Counted = { data: readonly Pick<SignOnStatistics["data"][number], "profile_id" | "outcomes">[] };
 
@@ -39,6 +46,6 @@ export function signOnsInWords({ data }: Counted, profileId: string): string {
 export function othersInWords(all: readonly Pick<Profile, "id" | "enabled">[], profileId: string): string {
   const others = all.filter(({ id, enabled }) => enabled && id !== profileId).length;
   return others === 0
-    ? "No other provider of this realm is enabled: without this one, nobody can sign in through a provider."
+    ? "No other provider of this realm is enabled: without this one, people cannot sign in through a provider."
     : sentence(`${counted(others, "other provider")} of this realm ${others === 1 ? "is" : "are"} enabled.`);
 }

@@ -1,11 +1,12 @@
 import type { Profile, ProfileLinks } from "@latchkey/sdk/admin";
 import { useQuery } from "@tanstack/react-query";
-import { useParams } from "wouter";
+import { Link, useParams } from "wouter";
+import { addressOf, isHalfMade } from "../add-provider/steps.ts";
 import { Copyable } from "../parts/forms/copy.tsx";
 import { Asked } from "../parts/lists/asked.tsx";
 import { SkeletonRows } from "../parts/lists/skeleton.tsx";
 import { NotOffered } from "../parts/not-offered.tsx";
-import { stateOf } from "../parts/profiles.ts";
+import { stateOf, UNREGISTERED } from "../parts/profiles.ts";
 import { useIsForMembers } from "../parts/realms.ts";
 import { Screen } from "../parts/screen.tsx";
 import { Instant } from "../parts/text/instant.tsx";
@@ -16,7 +17,10 @@ import { useAdmin } from "../session/session.ts";
 import { Adopt } from "./adopt.tsx";
 import { Doctor } from "./doctor.tsx";
 import { Drift } from "./drift.tsx";
+import { forPeople } from "./for-people.ts";
 import { ProviderActs } from "./provider-acts.tsx";
+import { ProviderMark } from "./provider-mark.tsx";
+import { SetupLinks } from "./setup-links.tsx";
 import { TestSignOn } from "./test-sign-on.tsx";
 
 export function ProviderScreen() {
@@ -27,8 +31,20 @@ export function ProviderScreen() {
     queryFn: () => admin.profiles(realm).get(id),
     refetchInterval: 15_000,
   });
+  const profile = query.data?.data;
   return (
-    <Screen title={query.data?.data.name ?? "Provider"} crumb={{ to: "/providers", label: "Providers" }}>
+    <Screen
+      title={profile?.name ?? "Provider"}
+      heading={
+        profile && (
+          <span className="marked">
+            <ProviderMark of={profile} />
+            <span>{profile.name}</span>
+          </span>
+        )
+      }
+      crumb={{ to: "/providers", label: "Providers" }}
+    >
       <Asked query={query} skeleton={<SkeletonRows rows={8} />}>
         {({ data, links }) => <Shown realmId={realm} profile={data} links={links} />}
       </Asked>
@@ -42,6 +58,8 @@ function Shown({ realmId, profile, links }: Props) {
   const can = useCan();
   return (
     <div className="stack-wide">
+      {!can("administer") && <NotOffered act="administer" />}
+      {!profile.enabled && can("administer") && <Disabled realmId={realmId} profile={profile} />}
       <Drift realmId={realmId} profile={profile} />
       <Adopt realmId={realmId} profile={profile} />
       <Facts realmId={realmId} profile={profile} links={links} />
@@ -61,7 +79,9 @@ function Shown({ realmId, profile, links }: Props) {
             created.
           </p>
         </div>
-        {profile.flow === "direct" ? (
+        {isHalfMade(profile) ? (
+          <p className="quiet small">This is possible once the provider has a client ID and a secret.</p>
+        ) : profile.flow === "direct" ? (
           <p className="quiet small">
             A direct provider sends people to the storefront, not here, so it cannot be tested.
           </p>
@@ -71,14 +91,40 @@ function Shown({ realmId, profile, links }: Props) {
           <NotOffered act="test_sign_on" />
         )}
       </section>
-      <section className="stack" aria-labelledby="change">
-        <h2 id="change">Change</h2>
-        {can("administer") ? (
-          <ProviderActs realmId={realmId} profile={profile} />
-        ) : (
-          <NotOffered act="administer" />
-        )}
+      <section className="card stack" aria-labelledby="setup-links">
+        <div className="stack-tight">
+          <h2 id="setup-links">Set-up links</h2>
+          <p className="quiet">
+            For the provider’s administrator, who needs no account: a page with the values to register there,
+            and with the requirements that are met. It has no secret and nothing of shoppers.
+          </p>
+        </div>
+        <SetupLinks realmId={realmId} profileId={profile.id} />
       </section>
+      {can("administer") && (
+        <section className="stack" aria-labelledby="change">
+          <h2 id="change">Change</h2>
+          <ProviderActs realmId={realmId} profile={profile} />
+        </section>
+      )}
+    </div>
+  );
+}
+
+/** The way back to the steps, for a provider that people cannot use yet. */
+function Disabled({ realmId, profile }: Pick<Props, "realmId" | "profile">) {
+  if (profile.flow === "direct") return null;
+  const at = addressOf({ realm: realmId, profile: profile.id });
+  return (
+    <div className="hint row apart">
+      <p>
+        {isHalfMade(profile)
+          ? "This provider is not finished."
+          : "This provider is disabled: people cannot sign in through it."}
+      </p>
+      <Link className="button button-small" href={at}>
+        Continue setup
+      </Link>
     </div>
   );
 }
@@ -87,7 +133,7 @@ function Facts({ realmId, profile, links }: Props) {
   const isForMembers = useIsForMembers(realmId);
   const { tone, word } = stateOf(profile);
   return (
-    <section className="card stack" aria-label="What it is">
+    <section className="card stack" aria-label="About the provider">
       <div className="row">
         <Pill tone={tone}>{word}</Pill>
         <span className="quiet">
@@ -99,10 +145,8 @@ function Facts({ realmId, profile, links }: Props) {
         <dd>{profile.meta.issuer ?? "not read yet"}</dd>
         <dt>Hosts</dt>
         <dd>{profile.meta.endpoint_hosts.join(", ") || "not read yet"}</dd>
-        <dt>Client id at the provider</dt>
-        <dd>
-          <code>{profile.client_id}</code>
-        </dd>
+        <dt>Client ID at the provider</dt>
+        <dd>{profile.client_id === UNREGISTERED ? "not entered yet" : <code>{profile.client_id}</code>}</dd>
         <dt>New people</dt>
         <dd>
           {isForMembers
@@ -121,22 +165,25 @@ function Facts({ realmId, profile, links }: Props) {
       {profile.meta.refused_logout && (
         <div className="hint hint-warn">
           <p>
-            A sign-out that it announced was refused <Instant at={profile.meta.refused_logout.at} isExact />.{" "}
-            <Words of={`${profile.meta.refused_logout.means} ${profile.meta.refused_logout.remedy}`} />
+            A sign-out that the provider announced was refused{" "}
+            <Instant at={profile.meta.refused_logout.at} isExact />.{" "}
+            <Words
+              of={forPeople(`${profile.meta.refused_logout.means} ${profile.meta.refused_logout.remedy}`)}
+            />
           </p>
         </div>
       )}
       {profile.meta.issuer_found && (
         <p className="hint hint-warn">
-          Its document names another issuer, first seen{" "}
+          The provider’s document names another issuer, first seen{" "}
           <Instant at={profile.meta.issuer_found.since} isExact />:{" "}
-          <code>{profile.meta.issuer_found.issuer}</code>. Sign-ons will fail until its administrator sets
-          that right, or until you change the address here.
+          <code>{profile.meta.issuer_found.issuer}</code>. Sign-ons fail until the provider’s administrator
+          corrects it, or until you change the address here.
         </p>
       )}
       <div className="stack-tight">
-        <strong>Callback, registered at the provider</strong>
-        <Copyable text={links["callback-endpoint"]} what="callback" />
+        <strong>Redirect URI at the provider</strong>
+        <Copyable text={links["callback-endpoint"]} what="redirect URI" />
       </div>
     </section>
   );

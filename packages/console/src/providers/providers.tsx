@@ -1,13 +1,15 @@
 import { Link } from "wouter";
+import { continueAt, isHalfMade } from "../add-provider/steps.ts";
 import { Asked } from "../parts/lists/asked.tsx";
 import { Empty } from "../parts/lists/empty.tsx";
 import { Items } from "../parts/lists/items.tsx";
 import { NotOffered } from "../parts/not-offered.tsx";
-import { type Provider, pathOf, stateOf, useProviders } from "../parts/profiles.ts";
+import { type Provider, stateOf, useProviders } from "../parts/profiles.ts";
 import { Screen } from "../parts/screen.tsx";
 import { Instant } from "../parts/text/instant.tsx";
 import { Pill } from "../parts/text/pill.tsx";
 import { useCan } from "../session/can.ts";
+import { ProviderMark } from "./provider-mark.tsx";
 
 export function Providers() {
   const query = useProviders();
@@ -31,8 +33,7 @@ export function Providers() {
           list.length === 0 && (
             <Empty title="No provider yet">
               An identity provider is where people already have an account: a company’s directory, or a public
-              service. Adding one takes its address, a callback to register there, and a secret; each step
-              says what to paste where.
+              service. To add one you need its address. Each step then shows what to enter where.
             </Empty>
           )
         }
@@ -43,22 +44,37 @@ export function Providers() {
   );
 }
 
+/** An administrator continues a half-made provider; other roles read what there is of it. */
 function ProviderItem({ provider }: { provider: Provider }) {
+  const can = useCan();
   const { tone, word } = stateOf(provider);
+  const isToContinue = isHalfMade(provider) && can("administer");
   return (
-    <Link className="item" href={pathOf(provider)}>
-      <span className="item-words">
-        <span className="item-name">{provider.name}</span>
-        <br />
-        <span className="quiet small">
-          {provider.meta.issuer ?? provider.discovery_url} · {provider.realm.name}
+    <Link
+      className="item"
+      href={isToContinue ? continueAt(provider) : `/realms/${provider.realm.id}/providers/${provider.id}`}
+    >
+      <span className="item-words marked">
+        <ProviderMark of={provider} />
+        <span>
+          <span className="item-name">{provider.name}</span>
+          <br />
+          <span className="quiet small">
+            {provider.meta.issuer ?? provider.discovery_url} · {provider.realm.name}
+          </span>
         </span>
       </span>
       <span className="item-side">
-        <Pill tone={tone}>{word}</Pill>
-        <span>
-          last changed <Instant at={provider.meta.health.since} />
-        </span>
+        {isToContinue ? (
+          <span className="continue">Continue setup</span>
+        ) : (
+          <>
+            <Pill tone={tone}>{word}</Pill>
+            <span>
+              last changed <Instant at={provider.meta.health.since} />
+            </span>
+          </>
+        )}
       </span>
     </Link>
   );

@@ -10,6 +10,7 @@ import { Problem } from "../parts/text/problem.tsx";
 import { Words } from "../parts/text/words.tsx";
 import { useAdmin } from "../session/session.ts";
 import { Timeline } from "../sign-on/timeline.tsx";
+import { forPeople } from "./for-people.ts";
 
 type Begun = { offer: Offer; isBlocked: boolean };
 
@@ -67,13 +68,13 @@ function Watched({ offer, isBlocked }: Begun) {
       {query.data ? (
         <Ended signOn={query.data} />
       ) : isOver ? (
-        <p className="hint">Nobody has come back from the provider in time, so this test is over.</p>
+        <p className="hint">The sign-in was not finished in time, so this test is over. Test again.</p>
       ) : (
         <div className="stack">
           <p className="hint">
             {isBlocked
-              ? "Your browser has kept the window from opening. "
-              : "Sign in in the other window, as any of the provider’s people. Nobody is signed in to the shop. "}
+              ? "Your browser has blocked the window. "
+              : "Sign in in the other window, with any account of the provider. No customer or token is created. "}
             {isBlocked && (
               <a href={offer.url} target="_blank" rel="noreferrer">
                 Open it here
@@ -108,7 +109,7 @@ function Ended({ signOn }: { signOn: SignOn }) {
       )}
       {signOn.remedy && (
         <p>
-          <Words of={signOn.remedy} />
+          <Words of={forPeople(signOn.remedy)} />
         </p>
       )}
       <Timeline signOn={signOn} />

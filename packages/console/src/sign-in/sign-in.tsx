@@ -38,7 +38,7 @@ export function SignIn({ refused }: { refused: unknown }) {
         <div className="alone-head">
           <h1>Sign in to your store</h1>
           <p className="screen-lead">
-            What you type here is not stored on this device.{" "}
+            {isSecond ? "Sign in again to continue." : "Use your own account or an application key."}{" "}
             <HelpLink to={HELP.signIn} className="help">
               Help
             </HelpLink>
@@ -90,7 +90,7 @@ function WithKey() {
         <h2 id="with-key">With an application key</h2>
         <p className="quiet">
           For first-time setup and for scripts. <code>latchkey store create</code> and <code>npm start</code>{" "}
-          print a key.
+          print a key. The key is not stored on this device.
         </p>
         <Field
           label="Client ID"

@@ -38,7 +38,7 @@ export function SignOnScreen() {
           "Sign-on"
         )
       }
-      crumb={{ to: "/find", label: "Look up" }}
+      crumb={{ to: "/sign-ons", label: "Sign-ons" }}
     >
       <Asked query={query} skeleton={<SkeletonRows rows={8} />}>
         {(signOn) => <Record signOn={signOn} />}

@@ -15,8 +15,10 @@ export function StoreSwitch() {
   // No `prompt`: the person has pressed a button, so the provider may show a page if its session is over.
   const { isBusy, error, run } = useAct((id: string) => leaveToSignIn(id, "/", { isStep: true }));
   if (others.length === 0 && error === undefined) return <strong>{store.name}</strong>;
-  const onKeyDown = ({ key }: KeyboardEvent) => {
-    if (key !== "Escape" || !isOpen) return;
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Escape" || !isOpen) return;
+    // On a phone the list is in the menu, which stays open.
+    event.stopPropagation();
     setOpen(false);
     button.current?.focus();
   };

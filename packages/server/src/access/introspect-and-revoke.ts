@@ -1,5 +1,5 @@
 import type * as contract from "../contract/access-tokens.ts";
-import { MEMBERS_CLIENT_ID } from "../contract/access-tokens.ts";
+import { isMembersClient, MEMBERS_CLIENT_ID } from "../contract/access-tokens.ts";
 import type { Input, Output } from "../contract/operation.ts";
 import { mayActAs } from "../contract/roles.ts";
 import { deleteToken } from "../customers/tokens/revoke-tokens.ts";
@@ -60,8 +60,8 @@ const introspectedCustomerToken = (
 });
 
 /**
- * RFC 7009: a key can revoke its own access tokens and, with the role `support`, customer tokens. The members' client
- * has no secret, so a member's token is enough to revoke itself. Any other text gets 200 as well, and nothing is
+ * RFC 7009: a key can revoke its own access tokens and, with the role `support`, customer tokens. The members' clients
+ * have no secret, so a member's token is enough to revoke itself. Any other text gets 200 as well, and nothing is
  * revoked.
  */
 export async function revokeToken(
@@ -71,7 +71,7 @@ export async function revokeToken(
   requestId: string,
 ): Promise<Output<typeof contract.revokeToken>> {
   const credentials = readCredentials(authorization, body);
-  if (credentials.clientId === MEMBERS_CLIENT_ID && credentials.clientSecret === undefined) {
+  if (isMembersClient(credentials.clientId) && credentials.clientSecret === undefined) {
     const token = await findPrincipal(deps, body.token);
     if (token?.holder.type === "member") await revokeAccessToken(deps, token);
     return {};

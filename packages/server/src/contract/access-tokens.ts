@@ -13,6 +13,13 @@ const token = z.string().max(4096);
  */
 export const MEMBERS_CLIENT_ID = "members";
 
+/** The command line's client id at the members' realm. It has no secret either. */
+export const CLI_CLIENT_ID = "cli";
+
+/** The clients that redeem a member's code. An application key's client id begins with `lkid_`. */
+export const isMembersClient = (clientId: string | undefined): clientId is string =>
+  clientId === MEMBERS_CLIENT_ID || clientId === CLI_CLIENT_ID;
+
 export const clientFields = {
   client_id: credential
     .optional()
@@ -41,7 +48,7 @@ export const issueAccessToken = operation({
   description:
     "`implicit` needs a `client_id` and gives a token for storefronts, which is as public as the id. " +
     "`client_credentials` needs the secret too and gives a token for the store's back office. `authorization_code` redeems the code of " +
-    "a member's sign-on: `client_id` is `members`, and the code determines the store.",
+    "a member's sign-on: `client_id` is `members`, or `cli` for the command line, as at authorize; the code determines the store.",
   access: "client",
   body: {
     form: true,
@@ -138,7 +145,7 @@ export const revokeToken = operation({
   path: "/oauth/revoke",
   summary: "Revoke a token (RFC 7009)",
   description:
-    "An application key can revoke its own access tokens and, with at least the role `support`, customer tokens of its store. With `client_id=members` (no secret), a member's token revokes itself. Any other token gets 200 too and stays valid.",
+    "An application key can revoke its own access tokens and, with at least the role `support`, customer tokens of its store. With `client_id=members` or `cli` (no secret), a member's token revokes itself. Any other token gets 200 too and stays valid.",
   access: "client",
   body: { form: true, schema: tokenForm },
   success: {

@@ -6,13 +6,20 @@
 export type KnownProvider = {
   key: string;
   name: string;
+  /** Its mark in lists: letters, because logos are trademarks. */
+  letters: string;
   /** The version that was run; null for documentation only. */
   seen: string | null;
   /** How its discovery document is recognised: every named member must match. */
   recognisedBy: readonly Readonly<Record<string, RegExp>>[];
+  /** The usual form of its issuer, for a list without documents. Omitted where `recognisedBy` has the issuer. */
+  usualIssuer?: RegExp;
   /** The form of its issuer, for the person who types it. */
   issuer: string;
-  /** The steps at the provider, in order. */
+  /**
+   * The steps at the provider, in order. The reader's page replaces `{callback}`, `{backchannel-logout}` and
+   * `{signed-out}`: in code by the address itself, in text by its name.
+   */
   steps: readonly string[];
   /** The form of its answers. */
   answers: readonly string[];
@@ -37,16 +44,18 @@ export const knownProviders: readonly KnownProvider[] = [
   {
     key: "keycloak",
     name: "Keycloak",
+    letters: "Kc",
     seen: "26.3.5",
     recognisedBy: [{ authorization_endpoint: /\/protocol\/openid-connect\/auth$/ }],
+    usualIssuer: /^https?:\/\/[^/]+\/(auth\/)?realms\/[^/]+$/,
     issuer: "https://<host>/realms/<realm>",
     steps: [
       "Clients → Create client. Client type OpenID Connect; Client ID: a name of your choice, such as `latchkey`.",
       "Next. Capability config: Client authentication on, Standard flow on, everything else off.",
-      "Next. Valid redirect URIs: the profile's `callback-endpoint` link, whole, without `*`. Save.",
-      "Credentials: Client Authenticator stays Client Id and Secret. Copy Client Secret into the profile.",
-      "Settings → Logout settings: Front channel logout off; Backchannel logout URL: the profile's `backchannel-logout-endpoint` link.",
-      "With `propagate_logout`: Settings → Valid post logout redirect URIs: the profile's `signed-out-endpoint` link; else a shopper who signs out ends on Keycloak's page, Invalid redirect uri.",
+      "Next. Valid redirect URIs: {callback}, whole, without `*`. Save.",
+      "Credentials: Client Authenticator stays Client Id and Secret. Copy Client Secret.",
+      "Settings → Logout settings: Front channel logout off; Backchannel logout URL: {backchannel-logout}.",
+      "With `propagate_logout`: Settings → Valid post logout redirect URIs: {signed-out}; else a shopper who signs out ends on Keycloak's page, Invalid redirect uri.",
     ],
     answers: [
       "The ID token has `email`, `email_verified`, `sid`, and with the scope `profile` the name.",
@@ -81,6 +90,7 @@ export const knownProviders: readonly KnownProvider[] = [
   {
     key: "entra",
     name: "Microsoft Entra ID",
+    letters: "En",
     seen: null,
     recognisedBy: [
       {
@@ -92,7 +102,7 @@ export const knownProviders: readonly KnownProvider[] = [
     issuer: "https://login.microsoftonline.com/<tenant id>/v2.0",
     steps: [
       "App registrations → New registration. Supported account types: Accounts in this organizational directory only.",
-      "Redirect URI: platform Web, and the profile's `callback-endpoint` link.",
+      "Redirect URI: platform Web, and {callback}.",
       "Overview: copy Application (client) ID and Directory (tenant) ID. The discovery URL has the tenant id, not `common`.",
       "Certificates & secrets → New client secret: copy its Value, not its Secret ID, and note when it expires.",
       "Token configuration → Add optional claim → ID: `email`. Accept that Microsoft Graph's email permission is turned on.",
@@ -118,13 +128,14 @@ export const knownProviders: readonly KnownProvider[] = [
   {
     key: "okta",
     name: "Okta",
+    letters: "Ok",
     seen: null,
     recognisedBy: [{ issuer: /^https:\/\/[^/]+\.(okta|oktapreview|okta-emea|okta-gov)\.com(\/|$)/ }],
     issuer:
       "https://<org>.okta.com, or https://<org>.okta.com/oauth2/default for a custom authorization server",
     steps: [
       "Applications → Create App Integration → OIDC - OpenID Connect → Web Application.",
-      "Grant type: Authorization Code. Sign-in redirect URIs: the profile's `callback-endpoint` link.",
+      "Grant type: Authorization Code. Sign-in redirect URIs: {callback}.",
       "Assignments: the people or groups that may sign on.",
       "General → Client Credentials: Client authentication is Client secret. Copy Client ID and secret.",
     ],
@@ -149,6 +160,7 @@ export const knownProviders: readonly KnownProvider[] = [
   {
     key: "auth0",
     name: "Auth0",
+    letters: "A0",
     seen: null,
     recognisedBy: [
       { issuer: /^https:\/\/[^/]+\.auth0\.com\/$/ },
@@ -157,10 +169,10 @@ export const knownProviders: readonly KnownProvider[] = [
     issuer: "https://<tenant>.<region>.auth0.com/ with the slash at its end, or your custom domain with one",
     steps: [
       "Applications → Create Application → Regular Web Applications.",
-      "Settings → Allowed Callback URLs: the profile's `callback-endpoint` link.",
+      "Settings → Allowed Callback URLs: {callback}.",
       "Credentials → Authentication Method: Client Secret (Basic). Copy Client ID and Client Secret.",
       "Settings → Advanced Settings → OAuth: JsonWebToken Signature Algorithm RS256, OIDC Conformant on.",
-      "Settings → Advanced Settings → OpenID Connect Back-Channel Logout, if your plan has it: the `backchannel-logout-endpoint` link.",
+      "Settings → Advanced Settings → OpenID Connect Back-Channel Logout, if your plan has it: {backchannel-logout}.",
     ],
     answers: [
       "The issuer ends with a slash. Give the address with or without it: Latchkey uses the issuer exactly as the document has it.",
@@ -185,13 +197,14 @@ export const knownProviders: readonly KnownProvider[] = [
   {
     key: "google",
     name: "Google",
+    letters: "Go",
     seen: null,
     recognisedBy: [{ issuer: /^https:\/\/accounts\.google\.com$/ }],
     issuer: "https://accounts.google.com",
     steps: [
       "Google Auth Platform (APIs & Services) → Branding and Audience: fill in the consent screen; External, and publish it.",
       "Clients → Create client → Web application.",
-      "Authorized redirect URIs: the profile's `callback-endpoint` link. Copy Client ID and Client secret at once: the secret is shown only then.",
+      "Authorized redirect URIs: {callback}. Copy Client ID and Client secret at once: the secret is shown only then.",
     ],
     answers: [
       "The ID token has `email` and `email_verified: true`.",
@@ -210,12 +223,13 @@ export const knownProviders: readonly KnownProvider[] = [
   {
     key: "cognito",
     name: "Amazon Cognito",
+    letters: "Co",
     seen: null,
     recognisedBy: [{ issuer: /^https:\/\/cognito-idp\.[a-z0-9-]+\.amazonaws\.com(\.cn)?\// }],
     issuer: "https://cognito-idp.<region>.amazonaws.com/<user pool id>",
     steps: [
       "User pool → App clients → Create app client → Traditional web application: that kind has a client secret.",
-      "Allowed callback URLs: the profile's `callback-endpoint` link.",
+      "Allowed callback URLs: {callback}.",
       "Login pages → Edit: OAuth grant types Authorization code grant; scopes OpenID, Email and Profile.",
       "Branding → Domain: a domain must be set, or there is no login page.",
     ],
@@ -238,6 +252,7 @@ export const knownProviders: readonly KnownProvider[] = [
   {
     key: "ping",
     name: "Ping (PingOne, PingFederate)",
+    letters: "Pi",
     seen: null,
     recognisedBy: [
       { issuer: /^https:\/\/auth\.pingone\.[a-z.]+\/[^/]+\/as$/ },
@@ -246,7 +261,7 @@ export const knownProviders: readonly KnownProvider[] = [
     issuer: "PingOne: https://auth.pingone.<region>/<environment id>/as. PingFederate: its base URL",
     steps: [
       "PingOne: Applications → Add → OIDC Web App.",
-      "Configuration: Response Type Code, Grant Type Authorization Code, Redirect URIs the profile's `callback-endpoint` link.",
+      "Configuration: Response Type Code, Grant Type Authorization Code, Redirect URIs {callback}.",
       "Configuration → Token Endpoint Authentication Method: Client Secret Basic.",
       "Resources: allow the scopes email and profile. Attribute Mappings: `email` from Email Address. Switch the application on.",
       "PingFederate: Applications → OAuth → Clients: Client Authentication Client Secret, Redirect URIs, grant Authorization Code, and an OpenID Connect policy that fulfils `email`.",
@@ -274,6 +289,7 @@ export const knownProviders: readonly KnownProvider[] = [
   {
     key: "dex",
     name: "dex",
+    letters: "dx",
     seen: "2.45.1",
     recognisedBy: [
       {
@@ -284,7 +300,7 @@ export const knownProviders: readonly KnownProvider[] = [
     ],
     issuer: "what `issuer` says in its configuration, such as https://<host>/dex",
     steps: [
-      "In the configuration file, under `staticClients`: `id`, `secret`, `name`, and `redirectURIs` with the profile's `callback-endpoint` link.",
+      "In the configuration file, under `staticClients`: `id`, `secret`, `name`, and `redirectURIs` with {callback}.",
       "Restart dex. With a connector to another provider, dex passes on that provider's claims.",
     ],
     answers: [
@@ -304,6 +320,7 @@ export const knownProviders: readonly KnownProvider[] = [
   {
     key: "hydra",
     name: "Ory Hydra",
+    letters: "Hy",
     seen: "26.2",
     recognisedBy: [
       { credentials_endpoint_draft_00: /./ },
@@ -311,8 +328,8 @@ export const knownProviders: readonly KnownProvider[] = [
     ],
     issuer: "what `urls.self.issuer` says in its configuration",
     steps: [
-      "`hydra create client --grant-type authorization_code --response-type code --scope openid,email,profile --token-endpoint-auth-method client_secret_basic --redirect-uri <callback-endpoint link>`.",
-      "Back-channel logout: `--backchannel-logout-callback <backchannel-logout-endpoint link>`.",
+      "`hydra create client --grant-type authorization_code --response-type code --scope openid,email,profile --token-endpoint-auth-method client_secret_basic --redirect-uri {callback}`.",
+      "Back-channel logout: `--backchannel-logout-callback {backchannel-logout}`.",
       "Your consent app must put `email` and `email_verified` into the ID token's session when the scope email is granted, and `name` with the scope profile.",
     ],
     answers: [
@@ -337,6 +354,7 @@ export const knownProviders: readonly KnownProvider[] = [
   {
     key: "zitadel",
     name: "ZITADEL",
+    letters: "Zi",
     seen: null,
     recognisedBy: [
       {
@@ -344,10 +362,11 @@ export const knownProviders: readonly KnownProvider[] = [
         introspection_endpoint: /\/oauth\/v2\/introspect$/,
       },
     ],
+    usualIssuer: /^https:\/\/[^/]+\.zitadel\.cloud$/,
     issuer: "https://<instance>.zitadel.cloud, or your own domain",
     steps: [
       "Project → New application → Web → CODE. A project of its own for this application.",
-      "Redirect URIs: the profile's `callback-endpoint` link.",
+      "Redirect URIs: {callback}.",
       "Authentication method: Basic. Copy Client ID and Client Secret.",
       "Token Settings: User Info inside ID Token on, or leave it off: then UserInfo is asked.",
     ],
@@ -372,6 +391,7 @@ export const knownProviders: readonly KnownProvider[] = [
   {
     key: "authentik",
     name: "authentik",
+    letters: "ak",
     seen: null,
     recognisedBy: [
       { issuer: /\/application\/o\/[^/]+\/$/ },
@@ -380,7 +400,7 @@ export const knownProviders: readonly KnownProvider[] = [
     issuer: "https://<host>/application/o/<application slug>/ with the slash at its end",
     steps: [
       "Applications → Applications → Create with Provider → OAuth2/OpenID Provider.",
-      "Client type Confidential. Redirect URIs/Origins: Strict, the profile's `callback-endpoint` link.",
+      "Client type Confidential. Redirect URIs/Origins: Strict, {callback}.",
       "Signing Key: choose one with RSA or EC P-256. Encryption Key: none.",
       "Advanced protocol settings: Scopes with email and profile; Include claims in id_token may be on or off; Issuer mode: each provider has a different issuer.",
     ],
@@ -403,6 +423,7 @@ export const knownProviders: readonly KnownProvider[] = [
   {
     key: "lemonldap",
     name: "LemonLDAP::NG",
+    letters: "LL",
     seen: "2.16.1",
     recognisedBy: [
       {
@@ -414,7 +435,7 @@ export const knownProviders: readonly KnownProvider[] = [
     issuer: "the portal's URL",
     steps: [
       "Manager → OpenID Connect Service: switch it on, and make a signing key (RSA).",
-      "OpenID Connect Relying Parties → Add. Options → Basic: Client ID, Client secret, Allowed redirection addresses for login: the `callback-endpoint` link.",
+      "OpenID Connect Relying Parties → Add. Options → Basic: Client ID, Client secret, Allowed redirection addresses for login: {callback}.",
       "Exported attributes: `email` → mail, and `name` → cn.",
       "Options → Security: ID Token signature algorithm RS256.",
     ],

@@ -88,6 +88,11 @@ export const findMemberSignIn = operation({
             type: z.literal("member-sign-in"),
             store_id: id,
             realm_id: id,
+            issuer: z
+              .url()
+              .describe(
+                "The realm's address under the service's own URL; `/authorize` after it begins a sign-on",
+              ),
             redirect_uri_registered: z.boolean().describe("Whether the realm has this redirect URI"),
           }),
         )

@@ -709,8 +709,8 @@ export const problems = {
   members_client_unknown: {
     by: "store",
     status: 400,
-    means: "The client id of a member's sign-on is `members`.",
-    remedy: "Send `client_id=members`, or another grant for an application key.",
+    means: "The client id of a member's sign-on is `members`, or `cli` for the command line.",
+    remedy: "Send the `client_id` of the authorization request, or another grant for an application key.",
     oauth: "invalid_client",
   },
   members_realm_exists: {

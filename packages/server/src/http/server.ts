@@ -12,7 +12,7 @@ import { problemBody, toProblem } from "./problem-response.ts";
 /** Called for connections that never reached a route, so that the log has their request id. */
 export type OnRefused = (problem: Problem, requestId: string, peer: string) => void;
 
-type Served = { serve: Serve; onRefused: OnRefused; publicUrl: string };
+type ServedApp = { serve: Serve; onRefused: OnRefused; publicUrl: string };
 
 const OPTIONS: ServerOptions = {
   maxHeaderSize: limits.headerBytes,
@@ -27,7 +27,7 @@ const OPTIONS: ServerOptions = {
 };
 
 /** Node's server with the service's limits. A slow or silent client is cut off without affecting others. */
-export function createHttpServer(app: Served): Server {
+export function createHttpServer(app: ServedApp): Server {
   const server = createServer(OPTIONS, (incoming, outgoing) => {
     // This connection was ended by the service, so no answer can be sent.
     if (incoming.socket.writable) void answer(app, incoming, outgoing);
@@ -48,7 +48,7 @@ export function createHttpServer(app: Served): Server {
   return server;
 }
 
-async function answer(app: Served, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+async function answer(app: ServedApp, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const { serve, onRefused } = app;
   const { socket, method = "", url: target = "", headers } = incoming;
   noteAnswer(socket, outgoing);
@@ -172,7 +172,7 @@ function readOn(incoming: IncomingMessage): void {
 }
 
 /** Logs a failure outside of any request. */
-function answerUnserved(app: Served, error: unknown, peer: string): HttpAnswer {
+function answerUnserved(app: ServedApp, error: unknown, peer: string): HttpAnswer {
   const problem = toProblem(error);
   const { body, headers, requestId } = answerTo(app, problem);
   app.onRefused(problem, requestId, peer);
@@ -185,7 +185,7 @@ const REFUSALS: Record<string, ProblemCode> = {
 };
 
 /** Answers requests that Node's parser refuses, in the usual form. */
-function refuse(app: Served, error: Error & { code?: string }, socket: Socket): void {
+function refuse(app: ServedApp, error: Error & { code?: string }, socket: Socket): void {
   const problem = new Problem(REFUSALS[error.code ?? ""] ?? "request_malformed", { cause: error });
   const { body, headers, requestId } = answerTo(app, problem);
   app.onRefused(problem, requestId, socket.remoteAddress ?? "");
@@ -195,7 +195,7 @@ function refuse(app: Served, error: Error & { code?: string }, socket: Socket): 
 }
 
 function answerTo(
-  app: Served,
+  app: ServedApp,
   problem: Problem,
 ): { requestId: string; body: string; headers: Record<string, string> } {
   const requestId = newId();

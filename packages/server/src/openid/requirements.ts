@@ -61,11 +61,11 @@ export function judge(examined: Examined): Check[] {
     R3: judgeCodeFlow(document),
     R4: judgeEmail(document),
     R5: met("The document was read."),
-    R6: unknown("Whether tokens are encrypted shows at the first sign-on."),
-    R7: unknown("The audience shows at the first sign-on."),
+    R6: unknown("Whether tokens are encrypted is checked at the first sign-on."),
+    R7: unknown("The audience is checked at the first sign-on."),
     R8: unknown(NONCE_SENT),
     R9: unknown(
-      "Latchkey reads auth_time only if the storefront sends max_age; whether that is enough shows at the first sign-on.",
+      "Latchkey reads auth_time only if the storefront sends max_age; whether that is enough is checked at the first sign-on.",
     ),
   };
   return toChecks((id) => judged[id]);
@@ -170,8 +170,8 @@ function judgeEmail(document: JsonObject): Judged {
   ];
   return unknown(
     lacking.length > 0
-      ? `${lacking.join(" and ")} ${lacking.length === 1 ? "does" : "do"} not list email, which proves nothing: to be seen at the first sign-on.`
-      : "It does not list all its scopes and claims: to be seen at the first sign-on.",
+      ? `${lacking.join(" and ")} ${lacking.length === 1 ? "does" : "do"} not list email, which proves nothing: checked at the first sign-on.`
+      : "It does not list all its scopes and claims: checked at the first sign-on.",
   );
 }
 

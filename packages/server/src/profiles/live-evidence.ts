@@ -84,7 +84,7 @@ export async function withLiveEvidence(
     // For R1 the document shows more than a sign-on that worked.
     if (!worked || check.id === "R1") return check;
     if (check.id === "R8" && !isWithoutNonce) return { ...check, evidence: `${NONCE_SENT} ${when(worked)}` };
-    return { ...check, status: "met", evidence: `A sign-on has shown it. ${when(worked)}` };
+    return { ...check, status: "met", evidence: `Confirmed by a sign-on, ${toIso(worked.started_at)}.` };
   });
   return Promise.all(judged);
 }
@@ -113,7 +113,7 @@ export const judgeSignOn = (reason: SignOnReason | null): Check[] =>
     .filter(({ id, status }) => LIVE_ONLY.includes(id) || status === "not_met");
 
 function judgeOne(id: RequirementId, reason: SignOnReason | null): Judged {
-  if (reason === null) return id === "R8" ? unknown(NONCE_SENT) : met("This sign-on has shown it.");
+  if (reason === null) return id === "R8" ? unknown(NONCE_SENT) : met("Confirmed by this sign-on.");
   if (!SHOWN_LIVE[id]?.includes(reason)) return unknown("This sign-on did not come far enough.");
   const { means, remedy } = signOnReasonEntry(reason);
   return notMet(means, remedy);

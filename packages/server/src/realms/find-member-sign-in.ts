@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { atMost } from "../storage/at-most.ts";
 import type { Database, Storage } from "../storage/storage.ts";
+import { issuerOf } from "./issuer.ts";
 import { findMembersRealm, type Realm, realmOf } from "./realm.ts";
 
 type Query = { store?: string | undefined; redirect_uri?: string | undefined };
@@ -10,14 +11,16 @@ type Query = { store?: string | undefined; redirect_uri?: string | undefined };
  * is one store only (ADR 49).
  */
 export async function findMemberSignIn(
-  { storage: { db } }: { storage: Storage },
+  deps: { storage: Storage; publicUrl: string },
   { store, redirect_uri }: Query,
 ) {
+  const { db } = deps.storage;
   const realm = store === undefined ? await findOnlyMembersRealm(db) : await findMembersRealm(db, store);
   if (!realm) return { data: [] };
   const { id: realm_id, store_id, redirect_uris } = realm;
   const redirect_uri_registered = redirect_uri !== undefined && redirect_uris.includes(redirect_uri);
-  return { data: [{ type: "member-sign-in" as const, store_id, realm_id, redirect_uri_registered }] };
+  const issuer = issuerOf(deps, store_id, realm_id);
+  return { data: [{ type: "member-sign-in" as const, store_id, realm_id, issuer, redirect_uri_registered }] };
 }
 
 /** Undefined if several stores have one. The constant in the condition lets SQLite use the index of members' realms. */

@@ -24,6 +24,8 @@ export type SignOnAttempt = {
   clientNonce: string | null;
   /** Digest of the redirect URI. The callback finds the URI among the realm's registered ones. */
   clientRedirectDigest: string;
+  /** The port of the command line's redirect URI, which is not registered. Absent for other clients. */
+  loopbackPort?: number | undefined;
   /** The client's PKCE challenge, or `NO_CHALLENGE`. */
   codeChallenge: string;
   browserDigest: string;

@@ -1,4 +1,5 @@
 import { findClient } from "../access/authenticate-client.ts";
+import { CLI_CLIENT_ID } from "../contract/access-tokens.ts";
 import type { BrowserAnswer, BrowserRequest } from "../contract/browser.ts";
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
@@ -14,6 +15,7 @@ import type { Calls } from "../profiles/calls.ts";
 import type { Directory } from "../profiles/directory.ts";
 import { keyOf, type Profile } from "../profiles/profile.ts";
 import { issuerOf } from "../realms/issuer.ts";
+import { loopbackPortOf } from "../realms/loopback-uri.ts";
 import type { Realm } from "../realms/realm.ts";
 import { isAllowedRedirectUri } from "../realms/redirect-uri.ts";
 import { idpScope, LEAST_SCOPE } from "../realms/scopes.ts";
@@ -98,10 +100,15 @@ type TrustedClient = {
   /** An application key whose `openid_client` is `standard`. */
   isStandard: boolean;
   clientRedirectUri: string;
+  /** The port of the command line's redirect URI. */
+  loopbackPort: number | undefined;
   clientState: string | undefined;
 };
 
-/** The store must have this client, and the realm this redirect URI, byte for byte. Only then may it redirect. */
+/**
+ * The store must have this client, and the realm this redirect URI, byte for byte. Only then may it redirect. In the
+ * realm for members the client is the console, or the command line, whose redirect URIs are loopback addresses alone.
+ */
 async function trustClient(
   { storage: { db } }: Deps,
   { realm, clientId: publicClientId }: SignOnPath,
@@ -109,21 +116,24 @@ async function trustClient(
 ): Promise<TrustedClient | Problem> {
   const clientId = asked.isRepeated("client_id") ? undefined : asked.get("client_id");
   if (publicClientId === undefined || clientId === undefined) return new Problem("sign_on_client_unknown");
-  const isConfidential = clientId !== publicClientId;
-  // Only the console can redeem a member's code, so an application key may not begin a member's sign-on.
+  const isCli = realm.purpose === "members" && clientId === CLI_CLIENT_ID;
+  const isConfidential = clientId !== publicClientId && !isCli;
+  // An application key cannot redeem a member's code, so it may not begin a member's sign-on.
   const mayBeKey = realm.purpose === "customers";
   const key = isConfidential && mayBeKey ? await findClient(db, clientId) : undefined;
   if (isConfidential && key?.storeId !== realm.store_id) return new Problem("sign_on_client_unknown");
   const clientRedirectUri = asked.get("redirect_uri");
-  const isRegistered =
-    clientRedirectUri !== undefined &&
-    !asked.isRepeated("redirect_uri") &&
-    realm.redirect_uris.includes(clientRedirectUri) &&
-    isAllowedRedirectUri(clientRedirectUri);
+  if (clientRedirectUri === undefined || asked.isRepeated("redirect_uri"))
+    return new Problem("redirect_uri_unregistered");
+  const loopbackPort = isCli ? loopbackPortOf(clientRedirectUri) : undefined;
+  const isRegistered = isCli
+    ? loopbackPort !== undefined
+    : realm.redirect_uris.includes(clientRedirectUri) && isAllowedRedirectUri(clientRedirectUri);
   if (!isRegistered) return new Problem("redirect_uri_unregistered");
   const clientState = asked.isRepeated("state") ? undefined : asked.get("state");
   const isStandard = key?.openidClient === "standard";
-  return { clientId, isConfidential, keyId: key?.keyId, isStandard, clientRedirectUri, clientState };
+  const client = { clientId, isConfidential, keyId: key?.keyId, isStandard };
+  return { ...client, clientRedirectUri, loopbackPort, clientState };
 }
 
 /** The customer that the client expects (OpenID Connect Core 3.1.2.1). An invalid hint ends the sign-on. */

@@ -1,3 +1,4 @@
+import { CLI_CLIENT_ID } from "../contract/access-tokens.ts";
 import type { BrowserAnswer, BrowserRequest } from "../contract/browser.ts";
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
@@ -6,6 +7,8 @@ import { readParameters } from "../lib/query-parameters.ts";
 import { newCredential } from "../lib/secrets.ts";
 import type { Identity } from "../openid/identify.ts";
 import type { ProfileKey } from "../profiles/profile.ts";
+import { loopbackUri } from "../realms/loopback-uri.ts";
+import type { Realm } from "../realms/realm.ts";
 import { shopOf } from "../realms/shop.ts";
 import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
 import type { Recorder } from "../sign-on-records/recorder.ts";
@@ -69,7 +72,9 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
   if (isOver(deps, attempt, endedBefore)) return refusePage("attempt_expired");
   if (!isSameBrowser(deps, attempt, request)) return refusePage("browser_changed");
   // The URI may have been taken off the realm since authorize.
-  const clientRedirectUri = realm.redirect_uris.find((uri) => digest(uri) === attempt.clientRedirectDigest);
+  const clientRedirectUri = redirectUrisOf(realm, attempt).find(
+    (uri) => digest(uri) === attempt.clientRedirectDigest,
+  );
   if (clientRedirectUri === undefined) return refusePage("redirect_uri_unregistered");
 
   const client = { clientRedirectUri, clientState: attempt.clientState };
@@ -103,6 +108,14 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
     }
   });
 }
+
+const redirectUrisOf = (
+  { purpose, redirect_uris }: Realm,
+  { clientId, loopbackPort }: SignOnAttempt,
+): string[] =>
+  purpose === "members" && clientId === CLI_CLIENT_ID && loopbackPort !== undefined
+    ? [loopbackUri(loopbackPort)]
+    : redirect_uris;
 
 /**
  * With `max_age` the provider's `auth_time` must be at most that many seconds before the sign-on began (Core 3.1.2.1).

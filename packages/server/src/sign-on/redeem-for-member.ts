@@ -1,7 +1,7 @@
 import { readCredentials } from "../access/authenticate-client.ts";
 import { issueAccessToken, writeAnswer } from "../access/issue-access-token.ts";
 import type * as contract from "../contract/access-tokens.ts";
-import { MEMBERS_CLIENT_ID } from "../contract/access-tokens.ts";
+import { isMembersClient } from "../contract/access-tokens.ts";
 import type { Output } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
 import type { RequestOf } from "../contract/request.ts";
@@ -37,7 +37,7 @@ async function redeemForMember(
 ): Promise<MemberToken> {
   if (body.scope) throw new Problem("scope_unknown");
   const { clientId } = readCredentials(authorization, body);
-  if (clientId !== MEMBERS_CLIENT_ID) throw new Problem("members_client_unknown");
+  if (!isMembersClient(clientId)) throw new Problem("members_client_unknown");
   const { code = "", redirect_uri: clientRedirectUri = "", code_verifier: clientVerifier = "" } = body;
   if (!isWellFormed("lkac", code)) throw new Problem("code_invalid");
   const found = await findRealmOfCode.first(deps.storage.db, { codeHash: hashSecret(code) });
@@ -48,7 +48,7 @@ async function redeemForMember(
     clientCode: code,
     clientRedirectUri,
     clientVerifier,
-    client: { realmId: found.realm_id, clientId: MEMBERS_CLIENT_ID },
+    client: { realmId: found.realm_id, clientId },
     requestId,
   } as const;
   return tradeCode<MemberToken>(deps, grant, async (trx, { attempt, identity, place: { profile } }) => {

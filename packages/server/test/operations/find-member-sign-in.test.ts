@@ -3,7 +3,7 @@ import { findMemberSignIn } from "../../src/contract/members.ts";
 import { createRealm } from "../../src/contract/realms.ts";
 import { deleteStore } from "../../src/delete-store.ts";
 import { newId } from "../../src/lib/ids.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { createTestApp, PUBLIC_URL, type TestApp } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { type Engine, engines, type TestDatabase } from "../support/engines.ts";
 import { CONSOLE } from "../support/members.ts";
@@ -42,7 +42,13 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))("on %s", 
     return { id: store.id, addMembersRealm };
   };
   const answerOf = (store: string, realm: string) => [
-    { type: "member-sign-in", store_id: store, realm_id: realm, redirect_uri_registered: false },
+    {
+      type: "member-sign-in",
+      store_id: store,
+      realm_id: realm,
+      issuer: `${PUBLIC_URL}/sign-on/stores/${store}/realms/${realm}`,
+      redirect_uri_registered: false,
+    },
   ];
 
   test("without a store: the only store with a realm for members; nothing when there is none, or a second one", async () => {

@@ -1,120 +1,26 @@
-import { useRef, useState } from "react";
-import { Link } from "wouter";
-import { countTicks, type TimeTick, tickCount } from "./scale.ts";
-import { useBarKeys } from "./use-bar-keys.ts";
-
-/** A part of every bar, such as the sign-ons that failed. The first part is at the bottom. */
-export type ChartPart = { key: "good" | "middling" | "bad"; label: string };
-
-export type ChartBar = {
-  from: number;
-  to: number;
-  /** The bar's time in words. */
-  when: string;
-  values: readonly number[];
-  /** The total one period earlier; undefined where no figures are kept. */
-  before: number | undefined;
-  /** The time is not over. */
-  isUnderWay: boolean;
-  /** Opens the bar's entries. */
-  href: string;
-  /** Opens the entries of each part. */
-  partHrefs: readonly string[];
-};
-
-type Props = {
-  /** Names the list of bars. */
-  name: string;
-  /** The whole chart in a sentence. */
-  summary: string;
-  parts: readonly ChartPart[];
-  bars: readonly ChartBar[];
-  ticks: readonly TimeTick[];
-  /** Names the earlier period, such as "the 24 hours before". */
-  beforeName: string;
-  /** Says what a link opens, if that is more than the bar has. */
-  opens?: string | undefined;
-};
-
-const sumOf = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
+import { type CSSProperties, useState } from "react";
+import { BarLinks } from "./bar-links.tsx";
+import { type ChartBar, type ChartProps, sumOf } from "./bars.ts";
+import { countTicks, tickCount } from "./scale.ts";
 
 /** Stacked bars over time. Each bar is a link, and so is each part of a bar; arrow keys move between them. */
-export function BarChart({ name, summary, parts, bars, ticks, beforeName, opens }: Props) {
+export function BarChart(props: ChartProps) {
+  const { summary, parts, bars, ticks, beforeName, opens } = props;
   const [shown, show] = useState<number>();
-  const list = useRef<HTMLUListElement>(null);
-  const touched = useRef<string>(undefined);
-  const { current, onKeyDown, onFocus } = useBarKeys(list, bars, show);
   const top = Math.max(1, ...bars.map((bar) => Math.max(sumOf(bar.values), bar.before ?? 0)));
   const counts = countTicks(top);
   const height = counts.at(-1) ?? 1;
-  const [from, to] = [bars[0]?.from ?? 0, bars.at(-1)?.to ?? 1];
-  const note = opens ? `. ${opens}` : "";
   const box = shown === undefined ? undefined : bars[shown];
-  /** A finger cannot point: its first touch shows the values, and the second one opens the list. */
-  const onClick = (event: React.MouseEvent, at: number, target: string) => {
-    const isTouch = (event.nativeEvent as PointerEvent).pointerType === "touch";
-    if (!isTouch || touched.current === target) return;
-    event.preventDefault();
-    touched.current = target;
-    show(at);
-  };
   return (
     <div className="plot">
       <div className="plot-counts" aria-hidden="true">
         {counts.map((count) => (
-          <span key={count}>{tickCount(count)}</span>
+          <span key={count}>{tickCount(count, height)}</span>
         ))}
       </div>
       <div className="plot-area">
         <Picture summary={summary} parts={parts} bars={bars} counts={counts} />
-        <ul
-          ref={list}
-          className="plot-bars"
-          aria-label={name}
-          onKeyDown={onKeyDown}
-          onPointerLeave={() => show(undefined)}
-          onBlur={() => show(undefined)}
-        >
-          {bars.map((bar, at) => {
-            const words = `${wordsOf(bar, parts, beforeName)}${note}`;
-            const place = { left: `${(at / bars.length) * 100}%`, width: `${100 / bars.length}%` };
-            const tab = (part: number) => (current.bar === at && current.part === part ? 0 : -1);
-            const common = (part: number) => ({
-              "data-bar": at,
-              "data-part": part,
-              tabIndex: tab(part),
-              onFocus: () => onFocus(at, part),
-              onClick: (event: React.MouseEvent) => onClick(event, at, `${bar.from} ${part}`),
-            });
-            return (
-              <li
-                key={bar.from}
-                className="plot-bar"
-                data-shown={shown === at}
-                style={place}
-                onPointerEnter={() => show(at)}
-              >
-                <Link href={bar.href} className="plot-whole" aria-label={words} {...common(0)} />
-                {bar.values.map((value, part) => {
-                  if (value === 0) return null;
-                  const label = parts[part]?.label ?? "";
-                  const below = sumOf(bar.values.slice(0, part));
-                  const size = { bottom: `${(below / height) * 100}%`, height: `${(value / height) * 100}%` };
-                  return (
-                    <Link
-                      key={label}
-                      href={bar.partHrefs[part] ?? bar.href}
-                      className="plot-part"
-                      style={size}
-                      aria-label={`${bar.when}: ${value.toLocaleString("en")} ${label}${note}`}
-                      {...common(part + 1)}
-                    />
-                  );
-                })}
-              </li>
-            );
-          })}
-        </ul>
+        <BarLinks {...props} height={height} shown={shown} show={show} />
         {box && (
           <ValueBox
             bar={box}
@@ -125,23 +31,30 @@ export function BarChart({ name, summary, parts, bars, ticks, beforeName, opens 
           />
         )}
       </div>
-      <div className="plot-times" aria-hidden="true">
-        {ticks.map((tick) => {
-          const at = (tick.at - from) / (to - from);
-          // A label at the edge would be cut off.
-          if (at < 0.03 || at > 0.97) return null;
-          return (
-            <span key={tick.at} style={{ left: `${at * 100}%` }}>
-              {tick.label}
-            </span>
-          );
-        })}
-      </div>
+      <Times bars={bars} ticks={ticks} />
     </div>
   );
 }
 
-type PictureProps = Pick<Props, "summary" | "parts" | "bars"> & { counts: readonly number[] };
+function Times({ bars, ticks }: Pick<ChartProps, "bars" | "ticks">) {
+  const [from, to] = [bars[0]?.from ?? 0, bars.at(-1)?.to ?? 1];
+  return (
+    <div className="plot-times" aria-hidden="true">
+      {ticks.map((tick) => {
+        const at = (tick.at - from) / (to - from);
+        // A label at the end would be cut off.
+        if (at > 0.97) return null;
+        return (
+          <span key={tick.at} data-edge={at < 0.03} style={{ left: `${at * 100}%` }}>
+            {tick.label}
+          </span>
+        );
+      })}
+    </div>
+  );
+}
+
+type PictureProps = Pick<ChartProps, "summary" | "parts" | "bars"> & { counts: readonly number[] };
 
 function Picture({ summary, parts, bars, counts }: PictureProps) {
   const height = counts.at(-1) ?? 1;
@@ -185,15 +98,16 @@ function Picture({ summary, parts, bars, counts }: PictureProps) {
   );
 }
 
-type BoxProps = Pick<Props, "parts" | "beforeName" | "opens"> & { bar: ChartBar; at: number };
+type BoxProps = Pick<ChartProps, "parts" | "beforeName" | "opens"> & { bar: ChartBar; at: number };
 
-/** Hidden from screen readers: the focused link says the same. */
+/** Beside its bar; in a narrow window above it. Hidden from screen readers: the focused link says the same. */
 function ValueBox({ bar, parts, beforeName, opens, at }: BoxProps) {
   return (
     <div
       className="plot-box"
       aria-hidden="true"
-      style={{ left: `${at * 100}%`, transform: `translateX(-${at * 100}%)` }}
+      data-side={at > 0.5 ? "left" : "right"}
+      style={{ left: `${at * 100}%`, "--at": at } as CSSProperties}
     >
       <strong>
         {bar.when}
@@ -222,10 +136,4 @@ function ValueBox({ bar, parts, beforeName, opens, at }: BoxProps) {
       {opens && <span className="quiet">{opens}</span>}
     </div>
   );
-}
-
-function wordsOf(bar: ChartBar, parts: readonly ChartPart[], beforeName: string): string {
-  const counts = parts.map(({ label }, at) => `${(bar.values[at] ?? 0).toLocaleString("en")} ${label}`);
-  const before = bar.before === undefined ? "" : `. In ${beforeName}: ${bar.before.toLocaleString("en")}`;
-  return `${bar.when}${bar.isUnderWay ? ", so far" : ""}: ${counts.join(", ")}${before}`;
 }

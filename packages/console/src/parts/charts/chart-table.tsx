@@ -1,21 +1,14 @@
 import { Link } from "wouter";
-import type { ChartBar, ChartPart } from "./bar-chart.tsx";
+import type { ChartProps } from "./bars.ts";
 
-type Props = {
-  caption: string;
-  parts: readonly ChartPart[];
-  bars: readonly ChartBar[];
-  beforeName: string;
-  /** Says what a link opens, if that is more than its row has. */
-  opens?: string | undefined;
-};
+type Props = Pick<ChartProps, "parts" | "bars" | "beforeName" | "opens"> & { caption: string };
 
 const shown = (count: number | undefined): string => (count === undefined ? "–" : count.toLocaleString("en"));
 
 /** The figures of a chart as a table. */
 export function ChartTable({ caption, parts, bars, beforeName, opens }: Props) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls must take the focus, to be scrolled with keys
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll only what has the focus
     <section className="figures-scroll" aria-label={caption} tabIndex={0}>
       <table className="figures">
         <caption className="only-read-out">{caption}</caption>

@@ -1,7 +1,5 @@
 import { type Admin, ApiError, type SignOnStatistics } from "@latchkey/sdk/admin";
-import { useQuery } from "@tanstack/react-query";
 import { useSearchParams } from "wouter";
-import { useAdmin } from "../../session/session.ts";
 
 /**
  * The time range of a chart. The URL contains the range, so that the URL shows the same chart to another
@@ -26,25 +24,18 @@ export function useRange(): [Range, (range: string) => void] {
 export async function readStatistics(
   { signOns }: Pick<Admin, "signOns">,
   range: Range,
+  purpose: "customers" | "members" = "customers",
 ): Promise<SignOnStatistics> {
   const { step, ms } = RANGES[range];
-  const before = (nowMs: number) => signOns.statistics({ step, from: new Date(nowMs - ms).toISOString() });
+  const before = (nowMs: number) =>
+    signOns.statistics({ step, purpose, from: new Date(nowMs - ms).toISOString() });
   const answer = await before(Date.now()).catch((error) => {
     if (!(error instanceof ApiError && error.code === "statistics_range_unfit")) throw error;
-    return signOns.statistics({ step });
+    return signOns.statistics({ step, purpose });
   });
   // The local clock may be wrong; the answer has the service's time. Ranges are rounded to a step, which is
   // less than a twentieth.
   const toMs = Date.parse(answer.meta.to);
   const isOff = Math.abs(toMs - Date.parse(answer.meta.from) - ms) > ms / 20;
   return isOff ? before(toMs) : answer;
-}
-
-export function useStatistics(range: Range) {
-  const admin = useAdmin();
-  return useQuery({
-    queryKey: ["sign-ons", "statistics", range],
-    queryFn: () => readStatistics(admin, range),
-    refetchInterval: 10_000,
-  });
 }

@@ -30,8 +30,11 @@ describe("the ticks of counts", () => {
     }
   });
 
-  test("are short from ten thousand on", () => {
-    expect([9999, 10_000, 150_000, 2_500_000].map(tickCount)).toEqual(["9,999", "10K", "150K", "2.5M"]);
+  test("are all short, if the highest is ten thousand or more", () => {
+    const words = (...ticks: number[]) => ticks.map((tick) => tickCount(tick, ticks.at(-1) ?? 0));
+    expect(words(0, 2000, 4000)).toEqual(["0", "2,000", "4,000"]);
+    expect(words(0, 5000, 10_000)).toEqual(["0", "5K", "10K"]);
+    expect(words(0, 1_000_000, 2_500_000)).toEqual(["0", "1M", "2.5M"]);
   });
 });
 

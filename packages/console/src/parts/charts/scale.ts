@@ -13,9 +13,9 @@ export function countTicks(top: number): number[] {
 
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 
-/** "950", "1,200", "12K": short, so that the axis stays narrow. */
-export const tickCount = (count: number): string =>
-  count < 10_000 ? count.toLocaleString("en") : compact.format(count);
+/** "950", "1,200"; all are short, as "12K", where the axis leads to ten thousand or more. */
+export const tickCount = (count: number, top: number): string =>
+  top < 10_000 ? count.toLocaleString("en") : compact.format(count);
 
 export type TimeTick = { at: number; label: string };
 /** `zone`: the reader's. `locale`: undefined for the browser's. */
@@ -55,10 +55,11 @@ function dayTicks(from: number, to: number, { locale }: Reader): TimeTick[] {
 }
 
 function clockTicks(from: number, to: number, { zone, locale }: Reader): TimeTick[] {
-  const apart = APART_MS.find((each) => (to - from) / each <= MOST_TICKS) ?? DAY;
+  const isOfDays = to - from > 2 * DAY;
+  const apart = APART_MS.find((each) => !isOfDays && (to - from) / each <= MOST_TICKS) ?? DAY;
   // Zones differ from UTC by multiples of a quarter of an hour.
   const pace = Math.min(apart, 15 * MINUTE);
-  const time = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", timeZone: zone });
+  const time = new Intl.DateTimeFormat(locale, { timeStyle: "short", timeZone: zone });
   const day = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", timeZone: zone });
   const ticks: TimeTick[] = [];
   for (let at = Math.ceil(from / pace) * pace; at < to; at += pace) {

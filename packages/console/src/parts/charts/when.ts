@@ -22,6 +22,6 @@ export function whenInWords(
 export function utcMidnight(at: number, { zone, locale }: Reader): string | undefined {
   const start = Math.floor(at / DAY_MS) * DAY_MS;
   const of = (timeZone: string) =>
-    new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", timeZone }).format(start);
+    new Intl.DateTimeFormat(locale, { timeStyle: "short", timeZone }).format(start);
   return of(zone) === of("UTC") ? undefined : of(zone);
 }

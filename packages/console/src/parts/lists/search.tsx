@@ -34,7 +34,7 @@ export function Search({ label, placeholder, isFirst = false }: Props) {
           onChange={(event) => type(event.target.value)}
         />
         <button type="submit" className="button">
-          Find
+          Look up
         </button>
       </form>
     </search>

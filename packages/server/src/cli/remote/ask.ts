@@ -4,15 +4,18 @@ import { request as httpRequest } from "../../lib/node-http.ts";
 
 type TextAnswer = { status: number; text: string };
 
-/** Not `fetch`, which refuses some ports that a service may use, such as 6000 and 10080. `form` is sent by POST. */
-export function ask(url: string, signal: AbortSignal, form?: URLSearchParams): Promise<TextAnswer> {
+/** `form` is sent by POST. */
+type Sent = { form?: URLSearchParams; token?: string };
+
+/** Not `fetch`, which refuses some ports that a service may use, such as 6000 and 10080. */
+export function ask(url: string, signal: AbortSignal, { form, token }: Sent = {}): Promise<TextAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<TextAnswer>();
   const request = url.startsWith("https:") ? httpsRequest : httpRequest;
-  const posted = form && {
-    method: "POST",
-    headers: { "content-type": "application/x-www-form-urlencoded" },
+  const headers = {
+    ...(form && { "content-type": "application/x-www-form-urlencoded" }),
+    ...(token && { authorization: `Bearer ${token}` }),
   };
-  request(url, { agent: false, signal, ...posted }, (answer) => {
+  request(url, { agent: false, signal, headers, method: form ? "POST" : "GET" }, (answer) => {
     readText(answer).then((text) => resolve({ status: answer.statusCode ?? 0, text }), reject);
   })
     .on("error", reject)

@@ -57,6 +57,6 @@ function format(report: Report): string {
     ...lines,
     "",
     ...report.warnings.map((warning) => styleText("yellow", `note     ${warning}`)),
-    `${count("met")} met, ${count("not_met")} not met, ${count("unknown")} ${report.unreachable ? "not known without the document" : "to be seen at the first sign-on"}`,
+    `${count("met")} met, ${count("not_met")} not met, ${count("unknown")} ${report.unreachable ? "not known without the document" : "checked at the first sign-on"}`,
   ].join("\n");
 }

@@ -108,7 +108,7 @@ async function getToken(url: string, { created }: Made, grant: Grant, signal: Ab
     ...(grant === "client_credentials" && { client_secret: created.client_secret }),
   });
   const within = AbortSignal.any([signal, AbortSignal.timeout(ANSWERS_WITHIN_MS)]);
-  const { status, text } = await ask(`${url}/oauth/access_token`, within, body).catch((cause) => {
+  const { status, text } = await ask(`${url}/oauth/access_token`, within, { form: body }).catch((cause) => {
     if (signal.aborted) throw operatorFault(INTERRUPTED);
     throw operatorFault(`no latchkey answers at ${url}; start it, or give its address with --url`, cause);
   });

@@ -23,12 +23,12 @@ export const errorPages = (publicUrl: string): readonly ServicePage[] => [
   page("/errors/{code}", (code) => errorPage(publicUrl, code)),
 ];
 
-type Page = { title: string; body: Html };
+type ErrorPage = { title: string; body: Html };
 
 const READER = { language: "en" } as const;
 const { Vary: _, ...HEADERS } = pageHeaders(READER);
 
-function page(path: string, read: (code: string) => Page | undefined): ServicePage {
+function page(path: string, read: (code: string) => ErrorPage | undefined): ServicePage {
   return {
     path,
     async respond(_received, asked) {
@@ -40,13 +40,13 @@ function page(path: string, read: (code: string) => Page | undefined): ServicePa
   };
 }
 
-const UNKNOWN: Page = {
+const UNKNOWN: ErrorPage = {
   title: "No such error",
   body: html`<h1>No such error</h1><p>Latchkey has no error with this code. It may be an error of a newer release.</p>`,
 };
 
 /** Seven codes are an error of the API and a reason of a sign-on, too. */
-function errorPage(publicUrl: string, code: string): Page | undefined {
+function errorPage(publicUrl: string, code: string): ErrorPage | undefined {
   const parts = [
     ...(Object.hasOwn(problems, code) ? [asProblem(publicUrl, code as ProblemCode)] : []),
     ...(Object.hasOwn(signOnReasons, code) ? [asReason(code as SignOnReason)] : []),

@@ -130,7 +130,7 @@ describe("the creation of a profile", () => {
     expect(body.data.checks[3]).toMatchObject({
       id: "R4",
       status: "unknown",
-      evidence: expect.stringContaining("to be seen at the first sign-on"),
+      evidence: expect.stringContaining("checked at the first sign-on"),
     });
   });
 

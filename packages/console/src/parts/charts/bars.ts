@@ -1,0 +1,50 @@
+import type { TimeTick } from "./scale.ts";
+
+/** The bars of a chart, and what they say. */
+
+/** A part of every bar, such as the sign-ons that failed. The first part is at the bottom. */
+export type ChartPart = { key: "good" | "middling" | "bad"; label: string };
+
+export type ChartBar = {
+  from: number;
+  to: number;
+  /** The bar's time in words. */
+  when: string;
+  values: readonly number[];
+  /** The total one period earlier; undefined where no figures are kept. */
+  before: number | undefined;
+  /** The time is not over. */
+  isUnderWay: boolean;
+  /** Opens the bar's entries. */
+  href: string;
+  /** Opens the entries of each part. */
+  partHrefs: readonly string[];
+};
+
+export type ChartProps = {
+  /** Names the list of bars. */
+  name: string;
+  /** The whole chart in a sentence. */
+  summary: string;
+  parts: readonly ChartPart[];
+  bars: readonly ChartBar[];
+  ticks: readonly TimeTick[];
+  /** Names the earlier period, such as "the 24 hours before". */
+  beforeName: string;
+  /** Says what a link opens, if that is more than the bar has. */
+  opens?: string | undefined;
+};
+
+export const sumOf = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
+
+/** A bar's values in a sentence. */
+export function wordsOf(
+  bar: ChartBar,
+  { parts, beforeName, opens }: Pick<ChartProps, "parts" | "beforeName" | "opens">,
+): string {
+  const counts = parts.map(({ label }, at) => `${(bar.values[at] ?? 0).toLocaleString("en")} ${label}`);
+  const before = bar.before === undefined ? "" : `. In ${beforeName}: ${bar.before.toLocaleString("en")}`;
+  return `${bar.when}${bar.isUnderWay ? ", so far" : ""}: ${counts.join(", ")}${before}${opensInWords(opens)}`;
+}
+
+export const opensInWords = (opens: string | undefined): string => (opens ? `. ${opens}` : "");
