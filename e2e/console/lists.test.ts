@@ -110,6 +110,8 @@ describe.skipIf(!hasChromium)("a list", () => {
       ["/members", "Members", /^members-/],
       ["/events?types=customer.created", "Events", /^events-/],
       ["/sign-ons?outcome=failed", "Sign-ons", /^sign-ons-/],
+      ["/failures?reason=claims.email_missing", "claims.email_missing", /^sign-ons-/],
+      ["/integrations", "Integrations", /^integrations-/],
     ])("%s has it too", async (path, title, name) => {
       await go(c.page, path, title);
       expect((await saved(c.page, "Export CSV")).suggestedFilename()).toMatch(name);

@@ -5,9 +5,11 @@ import { quoted } from "../find/interpret.ts";
 import { RangeChoice } from "../parts/charts/range-choice.tsx";
 import { readStatistics, useRange } from "../parts/charts/ranges.ts";
 import { Asked } from "../parts/lists/asked.tsx";
+import { ExportCsv } from "../parts/lists/download.tsx";
 import { Empty } from "../parts/lists/empty.tsx";
 import { Items, Listing } from "../parts/lists/items.tsx";
-import { countOf, type Grown, useListed } from "../parts/lists/listed.ts";
+import { ListHead } from "../parts/lists/list-head.tsx";
+import { useListed } from "../parts/lists/listed.ts";
 import { useProviders } from "../parts/profiles.ts";
 import { useIsForMembers } from "../parts/realms.ts";
 import { Screen } from "../parts/screen.tsx";
@@ -116,7 +118,14 @@ function OneGroup({ reason, profileId }: { reason: string; profileId: string | n
             Records are deleted after a time, so older ones may be gone.
           </Empty>
         }
-        head={(found) => <GroupHead found={found} />}
+        head={(found) => (
+          <>
+            <Explanation of={found.items[0]} />
+            <ListHead found={found}>
+              <ExportCsv name="sign-ons" read={(options) => admin.signOns.csv({ filter, ...options })} />
+            </ListHead>
+          </>
+        )}
       >
         {(signOn) => <SignOnItem signOn={signOn} />}
       </Listing>
@@ -124,20 +133,15 @@ function OneGroup({ reason, profileId }: { reason: string; profileId: string | n
   );
 }
 
-function GroupHead({ found }: { found: Grown<SignOn> }) {
-  const [example] = found.items;
+function Explanation({ of: example }: { of: SignOn | undefined }) {
   const isOfMember = useIsForMembers(example?.realm_id ?? "");
+  if (!example) return null;
   return (
-    <>
-      {example && (
-        <div className="hint">
-          <p>
-            <Words of={`${example.means ?? ""} ${example.remedy ?? ""}`} />
-          </p>
-          <p className="quiet small">Who can fix it: {actorInWords(example, isOfMember)}</p>
-        </div>
-      )}
-      <p className="quiet">{countOf(found)} in total</p>
-    </>
+    <div className="hint">
+      <p>
+        <Words of={`${example.means ?? ""} ${example.remedy ?? ""}`} />
+      </p>
+      <p className="quiet small">Who can fix it: {actorInWords(example, isOfMember)}</p>
+    </div>
   );
 }

@@ -1,8 +1,10 @@
 import type { Integration } from "@latchkey/sdk/admin";
 import { useState } from "react";
 import { Link } from "wouter";
+import { ExportCsv } from "../parts/lists/download.tsx";
 import { Empty } from "../parts/lists/empty.tsx";
 import { Listing } from "../parts/lists/items.tsx";
+import { ListHead } from "../parts/lists/list-head.tsx";
 import { useListed } from "../parts/lists/listed.ts";
 import { NotOffered } from "../parts/not-offered.tsx";
 import { Screen } from "../parts/screen.tsx";
@@ -45,6 +47,11 @@ export function Integrations() {
     >
       <Listing
         query={query}
+        head={(found) => (
+          <ListHead found={found}>
+            <ExportCsv name="integrations" read={(options) => admin.integrations.csv(options)} />
+          </ListHead>
+        )}
         empty={
           <Empty title="No integration yet">
             An integration sends events to a program, for example new customers to a newsletter. Enter its
