@@ -33,7 +33,9 @@ test("a file that breaks off is not saved", async () => {
 const exceeded = (meta: Record<string, unknown>) =>
   new ApiError("exports_exceeded", "Too many.", {
     status: 429,
-    errors: [{ status: "429", code: "exports_exceeded", title: "", detail: "", id: "", meta, links: { about: "" } }],
+    errors: [
+      { status: "429", code: "exports_exceeded", title: "", detail: "", id: "", meta, links: { about: "" } },
+    ],
   });
 
 test("a refusal says when to try again, and a broken file that nothing was saved", () => {
