@@ -126,7 +126,7 @@ function LinkItem({ link, onEnded, ...props }: ItemProps) {
   return (
     <div className="item">
       <span className="item-words">
-        Expires <Instant at={link.expires_at} isExact />
+        Expires <Instant at={link.expires_at} isExact isAhead />
       </span>
       <span className="item-side">
         <span>
