@@ -108,6 +108,7 @@ describe.skipIf(!hasChromium)("a list", () => {
     test.each([
       ["/keys", "Keys", /^application-keys-/],
       ["/members", "Members", /^members-/],
+      ["/providers", "Providers", /^oidc-profiles-/],
       ["/events?types=customer.created", "Events", /^events-/],
       ["/sign-ons?outcome=failed", "Sign-ons", /^sign-ons-/],
       ["/failures?reason=claims.email_missing", "claims.email_missing", /^sign-ons-/],

@@ -1,14 +1,18 @@
 import { Link } from "wouter";
 import { continueAt, isHalfMade } from "../add-provider/steps.ts";
 import { Asked } from "../parts/lists/asked.tsx";
+import { ExportCsv } from "../parts/lists/download.tsx";
 import { Empty } from "../parts/lists/empty.tsx";
 import { Items } from "../parts/lists/items.tsx";
+import { ListHead } from "../parts/lists/list-head.tsx";
+import { oneFile } from "../parts/lists/one-file.ts";
 import { NotOffered } from "../parts/not-offered.tsx";
 import { type Provider, stateOf, useProviders } from "../parts/profiles.ts";
 import { Screen } from "../parts/screen.tsx";
 import { Instant } from "../parts/text/instant.tsx";
 import { Pill } from "../parts/text/pill.tsx";
 import { useCan } from "../session/can.ts";
+import { useAdmin } from "../session/session.ts";
 import { ProviderMark } from "./provider-mark.tsx";
 
 export function Providers() {
@@ -38,9 +42,26 @@ export function Providers() {
           )
         }
       >
-        {(list) => <Items items={list}>{(provider) => <ProviderItem provider={provider} />}</Items>}
+        {(list) => (
+          <div className="stack">
+            <Export providers={list} />
+            <Items items={list}>{(provider) => <ProviderItem provider={provider} />}</Items>
+          </div>
+        )}
       </Asked>
     </Screen>
+  );
+}
+
+/** The service has a list for each realm. */
+function Export({ providers }: { providers: readonly Provider[] }) {
+  const admin = useAdmin();
+  const realms = [...new Set(providers.map(({ realm }) => realm.id))];
+  const read = oneFile(realms.map((realm) => (options) => admin.profiles(realm).csv(options)));
+  return (
+    <ListHead found={{ total: providers.length, totalIsAtLeast: false }}>
+      <ExportCsv name="providers" read={read} />
+    </ListHead>
   );
 }
 
