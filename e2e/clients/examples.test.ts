@@ -220,7 +220,7 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples", () => {
         const alert = page.getByRole("alert").filter({ hasText: "Reference" });
         await alert.waitFor();
         const told = await alert.innerText();
-        expect(told).toMatch(/Please try again\.\s+Reference\s+[0-9A-Z]{4}-[0-9A-Z]{4}/);
+        expect(told).toMatch(/Trying again won.t help\..*contact us\.\s+Reference\s+[0-9A-Z]{4}-[0-9A-Z]{4}/);
         // The record is written within the next second.
         await until(async () => {
           const found = await latchkey(["sign-on", "show", told.slice(-9)], place.env);
