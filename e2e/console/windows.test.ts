@@ -27,11 +27,11 @@ describe.skipIf(!hasChromium)("the console", () => {
       await made.getByRole("button", { name: "I have copied it" }).click();
       await made.waitFor({ state: "detached" });
       expect(await page.content()).not.toContain(secret);
-      await page.getByText("administrator · 7 a second reserved").waitFor();
+      await page.getByRole("row", { name: /Warehouse.*administrator 7 a second/ }).waitFor();
       await button(page, "Change role of Warehouse").click();
       await page.getByRole("radio", { name: /^Viewer/ }).check();
       await inDialog(page, "Change role").click();
-      await page.getByText("viewer · 7 a second reserved").waitFor();
+      await page.getByRole("row", { name: /Warehouse.*viewer 7 a second/ }).waitFor();
       await button(page, "Rotate secret of Warehouse").click();
       await inDialog(page, "Rotate secret").click();
       await button(page, "I have copied it").click();
