@@ -2,6 +2,8 @@ import { mkdirSync } from "node:fs";
 import { type Admin, createAdmin } from "@latchkey/sdk/admin";
 import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { LANGUAGES, type Language } from "../../packages/server/src/http/pages/language.ts";
+import { testWords } from "../../packages/server/src/http/pages/test-words/all.ts";
 import { until } from "../../packages/server/test/support/until.ts";
 import { barriersOf } from "../support/axe.ts";
 import { hasChromium, launchChromium } from "../support/chromium.ts";
@@ -52,11 +54,12 @@ describe.skipIf(!hasChromium)("a test sign-on", () => {
     screen: (typeof SCREENS)[number],
     name: string,
     before: (page: Page) => Promise<void>,
+    locale: Language = "en",
   ): Promise<string> {
     const { data: settings } = await admin.settings.get();
     const [profile] = (await admin.profiles(settings.realm_id).list()).data;
     const { viewport, colorScheme } = screen;
-    const context = await browser.newContext({ viewport, colorScheme });
+    const context = await browser.newContext({ viewport, colorScheme, locale });
     context.setDefaultTimeout(60_000);
     const page = await context.newPage();
     await before(page);
@@ -68,9 +71,14 @@ describe.skipIf(!hasChromium)("a test sign-on", () => {
     const { data } = await admin.profiles(settings.realm_id).testSignOn(profile?.id ?? "");
     await page.goto(data.url);
     await page.getByRole("button", { name: /Ada/ }).click();
-    await page.getByRole("heading", { name: /Test (passed|failed)/ }).waitFor();
+    const { passed, failed } = testWords[locale];
+    const verdict = new RegExp(`${passed.heading}|${failed.heading}`);
+    await page.getByRole("heading", { name: verdict }).waitFor();
     if (PICTURES)
-      await page.screenshot({ path: `${PICTURES}/test-${name}-${screen.name}.png`, fullPage: true });
+      await page.screenshot({
+        path: `${PICTURES}/test-${name}-${locale}-${screen.name}.png`,
+        fullPage: true,
+      });
     const overflow = await page.evaluate(
       () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
     );
@@ -99,6 +107,16 @@ describe.skipIf(!hasChromium)("a test sign-on", () => {
     expect(text).toMatch(/id_token\.nonce/);
     expect((await admin.customers.list()).data.some(({ email }) => email === "ada@shop.example")).toBe(false);
   });
+
+  test.each(LANGUAGES.filter((language) => language !== "en"))(
+    "fails with a page in %s that fits a phone",
+    async (language) => {
+      const text = await run(SCREENS[1], "failed", turn("Two audiences"), language);
+      const { failed, checks } = testWords[language];
+      for (const shown of [failed.heading, checks.heading, checks.expected, checks.found])
+        expect(text).toContain(shown);
+    },
+  );
 
   test.each(SCREENS)("fails with both sides of the failed check ($name)", async (screen) => {
     const text = await run(screen, "failed", turn("Two audiences"));

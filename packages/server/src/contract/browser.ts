@@ -61,14 +61,9 @@ export type TestReport = {
   failure: { reason: string; means: string; remedy: string } | null;
   /** The provider's answer, if the test failed there. */
   answer: IdpAnswer | null;
-  /** The provider's claims about the person. */
-  person: { name: string; value: string }[];
-  requirements: {
-    id: string;
-    requirement: string;
-    status: "met" | "not_met" | "unknown";
-    evidence: string;
-  }[];
+  /** The provider's claims about the person; null when the sign-on ended before them. */
+  person: { email: string; isEmailVerified: boolean; name: string | null; subject: string } | null;
+  requirements: Pick<SetupGuide["checks"][number], "id" | "status">[];
   checks: readonly SignOnCheck[];
   timings: Readonly<Record<string, number>>;
 };

@@ -20,7 +20,7 @@ import { type HttpAnswer, headerOf, type Received, type Serve } from "./message.
 import { type PageReader, pageHeaders } from "./pages/frame.ts";
 import { setupPage } from "./pages/setup-page.ts";
 import { choicePage, signedOutPage, signOutPage } from "./pages/shopper-pages.ts";
-import { ADMINISTRATOR, testPage } from "./pages/test-page.ts";
+import { testPage } from "./pages/test-page.ts";
 import { createPaths } from "./paths.ts";
 import { readForm } from "./read-body.ts";
 import { readRequest } from "./read-request.ts";
@@ -202,7 +202,9 @@ function respondToBrowser(answer: BrowserAnswer, received: Received, state: Exch
   if (answer.failure) state.failure = answer.failure;
   const headers: HttpAnswer["headers"] = answer.setCookies ? { "Set-Cookie": answer.setCookies } : {};
   if ("location" in answer) return respond(303, undefined, { ...headers, Location: answer.location });
-  const reader = "report" in answer ? ADMINISTRATOR : readerOf(received, state);
+  const asked = readerOf(received, state);
+  // The page of a test is for an administrator, so it does not look like the shop.
+  const reader = "report" in answer ? { language: asked.language } : asked;
   return respond(200, pageOf(answer, reader), { ...headers, ...pageHeaders(reader, formTargetsOf(answer)) });
 }
 
@@ -216,7 +218,7 @@ function formTargetsOf(answer: BrowserAnswer): string | undefined {
 function pageOf(answer: Exclude<BrowserAnswer, { location: string }>, reader: PageReader): string {
   if ("choice" in answer) return choicePage(answer.choice, reader);
   if ("question" in answer) return signOutPage(answer.question, reader);
-  if ("report" in answer) return testPage(answer.report);
+  if ("report" in answer) return testPage(answer.report, reader);
   if ("setup" in answer) return setupPage(answer.setup, reader);
   return signedOutPage(answer.page, reader);
 }

@@ -34,7 +34,7 @@ export const requirements: Record<RequirementId, string> = {
   R9: "It does not rely on validation of the auth_time claim.",
 };
 
-export type Judged = Omit<Check, "id" | "requirement">;
+type Judged = Omit<Check, "id" | "requirement">;
 
 /** A sign-on through Latchkey proves only that a request with a nonce is accepted. */
 export const NONCE_SENT =
@@ -184,10 +184,10 @@ function judgeList(document: JsonObject, member: string, needed: string, remedy:
     : notMet(`${member} does not list ${needed}.`, remedy);
 }
 
-export const met = (evidence: string): Judged => ({ status: "met", evidence, remedy: null });
+const met = (evidence: string): Judged => ({ status: "met", evidence, remedy: null });
 export const notMet = (evidence: string, remedy: string | null): Judged => ({
   status: "not_met",
   evidence,
   remedy,
 });
-export const unknown = (evidence: string): Judged => ({ status: "unknown", evidence, remedy: null });
+const unknown = (evidence: string): Judged => ({ status: "unknown", evidence, remedy: null });

@@ -5,16 +5,7 @@ import {
   signOnReasonEntry,
 } from "../contract/sign-on-reasons.ts";
 import { toIso } from "../lib/clock.ts";
-import {
-  type Check,
-  type Judged,
-  met,
-  NONCE_SENT,
-  notMet,
-  type RequirementId,
-  requirements,
-  unknown,
-} from "../openid/requirements.ts";
+import { type Check, NONCE_SENT, notMet, type RequirementId } from "../openid/requirements.ts";
 import { atMost } from "../storage/at-most.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage } from "../storage/storage.ts";
@@ -106,17 +97,16 @@ const latestOf = (db: Database, { store_id: storeId, id: profileId, updated_at: 
 /** Only a live token can show these. */
 const LIVE_ONLY: readonly RequirementId[] = ["R4", "R6", "R7", "R8", "R9"];
 
-/** The checks of LIVE_ONLY, and any other requirement that this sign-on proves to be missed. */
-export const judgeSignOn = (reason: SignOnReason | null): Check[] =>
+/** The states of LIVE_ONLY, and of any other requirement that this sign-on proves to be missed. */
+export const judgeSignOn = (reason: SignOnReason | null): Pick<Check, "id" | "status">[] =>
   (Object.keys(SHOWN_LIVE) as RequirementId[])
-    .map((id) => ({ id, requirement: requirements[id], ...judgeOne(id, reason) }))
+    .map((id) => ({ id, status: statusAfter(id, reason) }))
     .filter(({ id, status }) => LIVE_ONLY.includes(id) || status === "not_met");
 
-function judgeOne(id: RequirementId, reason: SignOnReason | null): Judged {
-  if (reason === null) return id === "R8" ? unknown(NONCE_SENT) : met("Confirmed by this sign-on.");
-  if (!SHOWN_LIVE[id]?.includes(reason)) return unknown("This sign-on did not come far enough.");
-  const { means, remedy } = signOnReasonEntry(reason);
-  return notMet(means, remedy);
+/** A sign-on that worked had a nonce, so it does not show whether the provider requires one (R8). */
+function statusAfter(id: RequirementId, reason: SignOnReason | null): Check["status"] {
+  if (reason === null) return id === "R8" ? "unknown" : "met";
+  return SHOWN_LIVE[id]?.includes(reason) ? "not_met" : "unknown";
 }
 
 /** In the direct flow the storefront makes the request; an ID token without a nonce shows that the request had none. */

@@ -89,7 +89,7 @@ export async function beginTest(deps: Deps, ids: Ids, request: BrowserRequest): 
     const to = { idpState, attemptId: attempt.id, scope: "openid email profile" };
     return { location: idpRequest(deps, profile, metadata, to), ...browser.answer };
   } catch (error) {
-    return report(deps, trail, { reason: reasonOf(error), person: [] });
+    return report(deps, trail, { reason: reasonOf(error), person: null });
   }
 }
 
@@ -127,7 +127,7 @@ export async function finishTest(deps: Deps, returned: ReturnedTest): Promise<Br
     const refusal = await foreseeRealmRefusal(deps, profile, path.realm, identity);
     return report(deps, trail, { reason: refusal ?? null, person: personOf(identity) });
   } catch (error) {
-    return report(deps, trail, { reason: reasonOf(error), person: [], cause: error });
+    return report(deps, trail, { reason: reasonOf(error), person: null, cause: error });
   } finally {
     await failAttempt(deps, key, attempt.id);
   }
@@ -148,11 +148,12 @@ function testable({ profile }: SignOnPath): Profile {
   return profile;
 }
 
-const personOf = ({ email, emailVerified, name, subject }: Identity): TestReport["person"] => [
-  { name: "E-mail", value: `${email} (${emailVerified ? "verified" : "not verified"} by the provider)` },
-  ...(name === null ? [] : [{ name: "Name", value: name }]),
-  { name: "Subject", value: subject },
-];
+const personOf = ({ email, emailVerified, name, subject }: Identity): TestReport["person"] => ({
+  email,
+  isEmailVerified: emailVerified,
+  name,
+  subject,
+});
 
 type TestOutcome = { reason: SignOnReason | null; person: TestReport["person"]; cause?: unknown };
 
@@ -169,7 +170,7 @@ function report({ recorder }: Deps, trail: Trail, { reason, person, cause }: Tes
       reason !== null && entry ? { reason, means: entry.means, remedy: remedyOf(reason, checks) } : null,
     answer: trail.idpAnswer ?? null,
     person,
-    requirements: judgeSignOn(person.length > 0 ? null : reason),
+    requirements: judgeSignOn(person ? null : reason),
     checks,
     timings,
   };

@@ -14,8 +14,8 @@ import { type HostileIdp, startHostileIdp } from "./hostile-idp.ts";
 export const SHOP = "https://shop.example/signed-in";
 export const COOKIE = "__Host-latchkey";
 
-/** `peer`: the address of the sender. */
-export type Browser = { cookie: string | undefined; peer?: string };
+/** `peer`: the address of the sender. `language`: the Accept-Language header. */
+export type Browser = { cookie: string | undefined; peer?: string; language?: string };
 type Pkce = { verifier: string; challenge: string };
 
 export function newPkce(): Pkce {
@@ -181,9 +181,11 @@ export async function createFederation(
     ids: Record<string, string>,
     query: string,
   ): Promise<Answer> {
-    const headers: Record<string, string> =
-      browser.cookie === undefined ? {} : { cookie: `${COOKIE}=${browser.cookie}` };
-    const { peer } = browser;
+    const { peer, language } = browser;
+    const headers = {
+      ...(browser.cookie !== undefined && { cookie: `${COOKIE}=${browser.cookie}` }),
+      ...(language !== undefined && { "accept-language": language }),
+    };
     const answer = await call(latchkey.app, operation, { ids, query, headers, ...(peer && { peer }) });
     const given = /^[^=]+=([^;]+)/.exec(answer.headers.get("set-cookie") ?? "")?.[1];
     if (given !== undefined) browser.cookie = given;

@@ -38,3 +38,6 @@ const ENTITIES: Record<string, string> = {
 /** Text between backticks in the service's own words becomes `<code>`. */
 export const inWords = (text: string): Html[] =>
   text.split("`").map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
+
+/** The same for a text that is in English on a page of any language. */
+export const english = (text: string): Html => html`<span lang="en">${inWords(text)}</span>`;

@@ -1,6 +1,6 @@
 import type { SetupGuide } from "../../contract/browser.ts";
 import { framed, type PageReader } from "./frame.ts";
-import { type Html, html, inWords } from "./html.ts";
+import { english, type Html, html, inWords } from "./html.ts";
 import type { Language } from "./language.ts";
 import { setupWords } from "./setup-words/all.ts";
 import type { SetupWords } from "./setup-words/en.ts";
@@ -26,9 +26,6 @@ ${placesIn(words, guide)}`,
     },
   );
 }
-
-/** The name of a known provider's setting is in English, as in its console. */
-const english = (text: string): Html => html`<span lang="en">${inWords(text)}</span>`;
 
 /** A text with markup in the place of each `{…}`. */
 const filled = (text: string, value: Html): Html[] =>
@@ -106,6 +103,7 @@ function checkForm({ checks }: SetupWords, guide: SetupGuide, language: Language
   return html`<form method="post" action="${action}"><p class="way"><button>${label}</button></p></form>`;
 }
 
+/** The names of a known provider's settings are in English, as in its console. */
 function placesIn({ places }: SetupWords, { provider }: SetupGuide): Html | string {
   if (!provider) return "";
   const rows = TOPICS.map((topic) => {

@@ -2,7 +2,12 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { listEvents } from "../../../src/contract/events.ts";
 import { checkProfile, testSignOn, updateProfile } from "../../../src/contract/oidc-profiles.ts";
 import { beginTest } from "../../../src/contract/sign-on.ts";
+import { signOnReasonEntry } from "../../../src/contract/sign-on-reasons.ts";
 import { getSignOnStatistics } from "../../../src/contract/sign-ons.ts";
+import { LANGUAGES } from "../../../src/http/pages/language.ts";
+import { setupWords } from "../../../src/http/pages/setup-words/all.ts";
+import { testWords } from "../../../src/http/pages/test-words/all.ts";
+import { pageWords } from "../../../src/http/pages/words/all.ts";
 import { endRestoredRights } from "../../../src/restore/end-rights.ts";
 import { type Answer, call } from "../../support/call.ts";
 import { type Browser, COOKIE, createFederation, type Federation } from "../../support/federation.ts";
@@ -36,8 +41,10 @@ async function visit(browser: Browser, url: string, changes: Record<string, stri
 }
 
 /** Follows a test from its address to its page. */
-async function run(): Promise<{ browser: Browser; back: string; page: Answer; reference: string }> {
-  const browser: Browser = { cookie: undefined };
+async function run(
+  language?: string,
+): Promise<{ browser: Browser; back: string; page: Answer; reference: string }> {
+  const browser: Browser = { cookie: undefined, ...(language !== undefined && { language }) };
   const { url, reference } = await offer();
   const begun = await visit(browser, url);
   const back = f.idp.signIn(begun.headers.get("location") ?? "");
@@ -194,6 +201,48 @@ describe("a test sign-on", () => {
     const answer = await f.store.call(testSignOn, { ids: at() });
     expect([answer.status, answer.code]).toEqual([422, "test_sign_on_direct"]);
   });
+});
+
+describe.each(LANGUAGES)("the page of a test in %s", (language) => {
+  const words = testWords[language];
+  const { checks } = setupWords[language];
+
+  test("has every heading, state and label in the browser's language, and no banner of the shop", async () => {
+    await f.changeRealm({ logo_url: "https://cdn.example/logo.png" });
+    const { page } = await run(language);
+    expect(page.body).toContain(`<html lang="${language}">`);
+    expect(page.headers.get("content-language")).toBe(language);
+    expect(page.headers.get("vary")).toContain("Accept-Language");
+    expect(page.headers.get("content-security-policy")).toContain("img-src data:;");
+    for (const { heading } of [words.answer, words.requirements, words.checks, words.time])
+      expect(page.body).toContain(`<h2>${heading}</h2>`);
+    const text = textOf(page);
+    expect(text).toContain(`✓ ${words.passed.heading} ${words.passed.text}`);
+    expect(text).toContain(words.person.verified.replace("{email}", "ada@shop.example"));
+    expect(text).toContain(`R7 ${checks.status.met}`);
+    expect(text).toContain(`R8 ${checks.status.unknown}`);
+    expect(text).toContain(`${words.checks.expected} ${f.idp.issuer} ${words.checks.found} ${f.idp.issuer}`);
+    expect(text).toMatch(new RegExp(`${words.time.steps.token} \\d+ ms`));
+    expect(text).toContain(pageWords[language].reference);
+    expect(text).toContain(words.nothingCreated);
+    expect(text).not.toMatch(/\{\w+\}|`|undefined/);
+  });
+
+  test("of a failed test marks the meaning and the remedy of the reason as English", async () => {
+    f.idp.hooks.claims = (claims) => ({ ...claims, aud: "another" });
+    const { page } = await run(language);
+    const { means } = signOnReasonEntry("id_token.aud");
+    expect(textOf(page)).toContain(words.failed.heading);
+    expect(page.body).toContain(`<p><span lang="en">${means.replaceAll("'", "&#39;")}</span></p>`);
+    expect(page.body).toContain(`R7 ${checks.status.not_met}</dt>`);
+    expect(textOf(page)).toContain(words.requirements.notReached);
+  });
+});
+
+test("the page of a test is in the language that the browser prefers, otherwise in English", async () => {
+  const { page } = await run("it, de-AT;q=0.8, en;q=0.5");
+  expect(page.body).toContain('<html lang="de">');
+  expect((await run()).page.body).toContain('<html lang="en">');
 });
 
 describe("the address of a test", () => {
