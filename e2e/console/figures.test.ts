@@ -79,7 +79,8 @@ describe.skipIf(!hasChromium)("the figures of Home", () => {
   test("as a table have the same counts, and the address says so", async () => {
     const { page } = c;
     await go(page, "/", "Shoppers can sign in.");
-    await button(page, "Show as table").click();
+    const card = page.getByRole("region", { name: "Sign-ons" });
+    await card.getByRole("button", { name: "Show as table" }).click();
     const table = page.getByRole("table", { name: "Sign-ons of shoppers in the last 24 hours" });
     await table.waitFor();
     expect(new URL(page.url()).searchParams.get("view")).toBe("table");
@@ -90,7 +91,7 @@ describe.skipIf(!hasChromium)("the figures of Home", () => {
         .reduce((one, other) => one.map((value, at) => value + (other[at] ?? 0))),
     );
     expect(sums.slice(0, 3)).toEqual([2, 0, 1]);
-    await button(page, "Show as chart").click();
+    await card.getByRole("button", { name: "Show as chart" }).click();
     await page.getByRole("img", { name: /^Sign-ons of shoppers/ }).waitFor();
   });
 
@@ -170,6 +171,63 @@ describe.skipIf(!hasChromium)("the figures of Home", () => {
       await page.waitForURL((url) => url.pathname.endsWith("/sign-ons"));
       await page.context().close();
     });
+  });
+
+  describe("of live requests", () => {
+    test("show the values of a second on pointing and by keyboard, and a refresh leaves the focus", async () => {
+      const { page } = c;
+      await go(page, "/", "Shoppers can sign in.");
+      const bars = page.getByRole("list", { name: "Requests by second" });
+      const stop = bars.locator("[tabindex='0']");
+      await stop.waitFor();
+      expect(await stop.count()).toBe(1);
+      await stop.focus();
+      await page.keyboard.press("ArrowLeft");
+      const name = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? "");
+      expect(await name()).toMatch(/^2 seconds ago: \d+ served, \d+ refused$/);
+      const focused = await page.evaluateHandle(() => document.activeElement);
+      for (let read = 0; read < 3; read++)
+        await page.waitForResponse((response) => response.url().includes("/v2/store/usage"));
+      expect(await page.evaluate((was) => was === document.activeElement, focused)).toBe(true);
+      expect(await name()).toMatch(/^2 seconds ago: /);
+      const box = page.locator(".plot-box");
+      await box.getByText("2 seconds ago").waitFor();
+      await page.keyboard.press("Escape");
+      await box.waitFor({ state: "detached" });
+      await bars.getByRole("listitem").first().hover();
+      await box.getByText("90 seconds ago").waitFor();
+    });
+
+    test("are a table too: a row for each second, the latest first", async () => {
+      const { page } = c;
+      await go(page, "/", "Shoppers can sign in.");
+      const card = page.getByRole("region", { name: "Requests, live" });
+      await card.getByRole("button", { name: "Show as table" }).click();
+      const table = card.getByRole("table", { name: "Requests in the last 90 seconds" });
+      await table.waitFor();
+      expect(await table.getByRole("columnheader").allInnerTexts()).toEqual(["Time", "Served", "Refused"]);
+      expect(await table.getByRole("rowheader").count()).toBe(90);
+      expect(await table.getByRole("rowheader").first().innerText()).toBe("1 second ago");
+      expect(new URL(page.url()).searchParams.get("requests")).toBe("table");
+      await page.setViewportSize({ width: 390, height: 844 });
+      const part = card.getByRole("region", { name: "Requests in the last 90 seconds" });
+      await until(() => part.evaluate((box) => box.scrollWidth === box.clientWidth));
+      await page.setViewportSize({ width: 1280, height: 720 });
+      expect(await barriersOf(page)).toEqual([]);
+      await card.getByRole("button", { name: "Show as chart" }).click();
+      await card.getByRole("list", { name: "Requests by second" }).waitFor();
+    });
+  });
+
+  test("have the mark of each provider beside its name", async () => {
+    const { page } = c;
+    const { profile } = await practiceProvider(c);
+    await go(page, "/", "Shoppers can sign in.");
+    for (const place of [
+      page.getByRole("row", { name: new RegExp(profile.name) }),
+      page.getByRole("region", { name: "Providers" }).getByRole("link", { name: new RegExp(profile.name) }),
+    ])
+      await place.first().locator("svg.mark").waitFor();
   });
 
   test("of a store without sign-ons teach, and compare nothing", async () => {
