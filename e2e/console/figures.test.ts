@@ -18,6 +18,13 @@ import {
 
 describe.skipIf(!hasChromium)("the figures of Home", () => {
   const c = consolePlace({ shoppers: [/Ada/, /Cleo/] });
+  const dayAt = (daysFromNow: number) =>
+    new Date(Date.now() + daysFromNow * 86_400_000).toISOString().slice(0, 10);
+  /**
+   * So many days that a bar has seven. The last bar begins three days ago and does not end before tomorrow, so it has
+   * all sign-ons of this file, also if midnight passes.
+   */
+  const inWeeks = () => `/?from=${dayAt(-66)}&to=${dayAt(1)}`;
 
   /** Two sign-ons, a failure, and one that leaves at the provider; beside these a member and a test. */
   beforeAll(async () => {
@@ -72,7 +79,8 @@ describe.skipIf(!hasChromium)("the figures of Home", () => {
   test("as a table have the same counts, and the address says so", async () => {
     const { page } = c;
     await go(page, "/", "Shoppers can sign in.");
-    await button(page, "Show as table").click();
+    const card = page.getByRole("region", { name: "Sign-ons" });
+    await card.getByRole("button", { name: "Show as table" }).click();
     const table = page.getByRole("table", { name: "Sign-ons of shoppers in the last 24 hours" });
     await table.waitFor();
     expect(new URL(page.url()).searchParams.get("view")).toBe("table");
@@ -83,7 +91,7 @@ describe.skipIf(!hasChromium)("the figures of Home", () => {
         .reduce((one, other) => one.map((value, at) => value + (other[at] ?? 0))),
     );
     expect(sums.slice(0, 3)).toEqual([2, 0, 1]);
-    await button(page, "Show as chart").click();
+    await card.getByRole("button", { name: "Show as chart" }).click();
     await page.getByRole("img", { name: /^Sign-ons of shoppers/ }).waitFor();
   });
 
@@ -113,8 +121,10 @@ describe.skipIf(!hasChromium)("the figures of Home", () => {
     const last = await to.inputValue();
     await from.fill("2020-01-01");
     await page.getByText(/Choose at most 400/).waitFor();
-    await from.fill(last);
-    await until(() => new URL(page.url()).searchParams.get("from") === last);
+    // Two days, because midnight may have passed since the sign-ons.
+    const first = new Date(Date.parse(last) - 86_400_000).toISOString().slice(0, 10);
+    await from.fill(first);
+    await until(() => new URL(page.url()).searchParams.get("from") === first);
     await page.getByRole("img", { name: /: 2 signed in, 0 not finished, 1 failed$/ }).waitFor();
     await page.getByRole("combobox", { name: "How far back" }).selectOption("hour");
     await until(() => !page.url().includes("from="));
@@ -123,7 +133,7 @@ describe.skipIf(!hasChromium)("the figures of Home", () => {
   describe("with the keyboard and the pointer", () => {
     test("the chart is one stop of Tab; arrow keys tell the values, and Enter opens the sign-ons", async () => {
       const { page } = c;
-      await go(page, "/?range=month", "Shoppers can sign in.");
+      await go(page, inWeeks(), "Shoppers can sign in.");
       const bars = page.getByRole("list", { name: "Sign-ons by time" });
       await bars.waitFor();
       expect(await bars.locator("a[tabindex='0']").count()).toBe(1);
@@ -132,7 +142,7 @@ describe.skipIf(!hasChromium)("the figures of Home", () => {
       const box = page.locator(".plot-box");
       await box.waitFor();
       expect(await name()).toMatch(
-        /, so far: 2 signed in, 0 not finished, 1 failed\. In the 30 days before: 0$/,
+        /, so far: 2 signed in, 0 not finished, 1 failed\. In the 68 days before: 0$/,
       );
       await page.keyboard.press("ArrowLeft");
       expect(await name()).toMatch(/: 0 signed in, 0 not finished, 0 failed/);
@@ -150,7 +160,7 @@ describe.skipIf(!hasChromium)("the figures of Home", () => {
 
     test("a bar shows its values under the pointer; on a touch screen the second touch opens it", async () => {
       const page = await newPage(c, { hasTouch: true, viewport: { width: 390, height: 844 } });
-      await signInWithKey(c, page, "/?range=month");
+      await signInWithKey(c, page, inWeeks());
       const bar = page.getByRole("link", { name: /: 2 signed in, 0 not finished, 1 failed/ }).first();
       await bar.waitFor();
       const { x = 0, y = 0, width = 0 } = (await bar.boundingBox()) ?? {};
@@ -161,6 +171,63 @@ describe.skipIf(!hasChromium)("the figures of Home", () => {
       await page.waitForURL((url) => url.pathname.endsWith("/sign-ons"));
       await page.context().close();
     });
+  });
+
+  describe("of live requests", () => {
+    test("show the values of a second on pointing and by keyboard, and a refresh leaves the focus", async () => {
+      const { page } = c;
+      await go(page, "/", "Shoppers can sign in.");
+      const bars = page.getByRole("list", { name: "Requests by second" });
+      const stop = bars.locator("[tabindex='0']");
+      await stop.waitFor();
+      expect(await stop.count()).toBe(1);
+      await stop.focus();
+      await page.keyboard.press("ArrowLeft");
+      const name = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? "");
+      expect(await name()).toMatch(/^2 seconds ago: \d+ served, \d+ refused$/);
+      const focused = await page.evaluateHandle(() => document.activeElement);
+      for (let read = 0; read < 3; read++)
+        await page.waitForResponse((response) => response.url().includes("/v2/store/usage"));
+      expect(await page.evaluate((was) => was === document.activeElement, focused)).toBe(true);
+      expect(await name()).toMatch(/^2 seconds ago: /);
+      const box = page.locator(".plot-box");
+      await box.getByText("2 seconds ago").waitFor();
+      await page.keyboard.press("Escape");
+      await box.waitFor({ state: "detached" });
+      await bars.getByRole("listitem").first().hover();
+      await box.getByText("90 seconds ago").waitFor();
+    });
+
+    test("are a table too: a row for each second, the latest first", async () => {
+      const { page } = c;
+      await go(page, "/", "Shoppers can sign in.");
+      const card = page.getByRole("region", { name: "Requests, live" });
+      await card.getByRole("button", { name: "Show as table" }).click();
+      const table = card.getByRole("table", { name: "Requests in the last 90 seconds" });
+      await table.waitFor();
+      expect(await table.getByRole("columnheader").allInnerTexts()).toEqual(["Time", "Served", "Refused"]);
+      expect(await table.getByRole("rowheader").count()).toBe(90);
+      expect(await table.getByRole("rowheader").first().innerText()).toBe("1 second ago");
+      expect(new URL(page.url()).searchParams.get("requests")).toBe("table");
+      await page.setViewportSize({ width: 390, height: 844 });
+      const part = card.getByRole("region", { name: "Requests in the last 90 seconds" });
+      await until(() => part.evaluate((box) => box.scrollWidth === box.clientWidth));
+      await page.setViewportSize({ width: 1280, height: 720 });
+      expect(await barriersOf(page)).toEqual([]);
+      await card.getByRole("button", { name: "Show as chart" }).click();
+      await card.getByRole("list", { name: "Requests by second" }).waitFor();
+    });
+  });
+
+  test("have the mark of each provider beside its name", async () => {
+    const { page } = c;
+    const { profile } = await practiceProvider(c);
+    await go(page, "/", "Shoppers can sign in.");
+    for (const place of [
+      page.getByRole("row", { name: new RegExp(profile.name) }),
+      page.getByRole("region", { name: "Providers" }).getByRole("link", { name: new RegExp(profile.name) }),
+    ])
+      await place.first().locator("svg.mark").waitFor();
   });
 
   test("of a store without sign-ons teach, and compare nothing", async () => {

@@ -2,8 +2,7 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import { useSearch } from "wouter";
 import { Asked } from "../parts/lists/asked.tsx";
 import { SkeletonBlock } from "../parts/lists/skeleton.tsx";
-import { type Provider, stateOf } from "../parts/profiles.ts";
-import { Pill } from "../parts/text/pill.tsx";
+import type { Provider } from "../parts/profiles.ts";
 import type { Figures, Grouping } from "./figures.ts";
 import { FunnelTable } from "./funnel-table.tsx";
 import type { Change } from "./use-address.ts";
@@ -29,12 +28,8 @@ export function FunnelCard({ query, grouping, nameOf, providers, change }: Props
     next.set(grouping === "key" ? "key" : "provider", id);
     return `/?${next}`;
   };
-  const sideOf = (id: string | null) => {
-    const provider = grouping === "profile" && providers?.find((one) => one.id === id);
-    if (!provider) return null;
-    const { tone, word } = stateOf(provider);
-    return <Pill tone={tone}>{word}</Pill>;
-  };
+  const providerOf = (id: string | null) =>
+    grouping === "profile" ? providers?.find((one) => one.id === id) : undefined;
   return (
     <section className="card" aria-labelledby="funnel">
       <div className="card-head">
@@ -62,7 +57,7 @@ export function FunnelCard({ query, grouping, nameOf, providers, change }: Props
               figures={figures}
               grouping={grouping}
               nameOf={nameOf}
-              sideOf={sideOf}
+              providerOf={providerOf}
               addressOf={addressOf}
             />
             <Explained step={figures.step} grouping={grouping} />

@@ -1,7 +1,9 @@
-import type { ReactNode } from "react";
 import { Link } from "wouter";
+import { type Provider, stateOf } from "../parts/profiles.ts";
 import { counted, sentence } from "../parts/text/counts.ts";
 import { duration } from "../parts/text/instants.ts";
+import { Pill } from "../parts/text/pill.tsx";
+import { ProviderMark } from "../providers/provider-mark.tsx";
 import type { Figures, Grouping } from "./figures.ts";
 import { type FunnelRow, funnelOf, shareInWords } from "./funnel.ts";
 import { type SignOnsAt, signOnsPath } from "./links.ts";
@@ -10,8 +12,8 @@ type Props = {
   figures: Figures;
   grouping: Grouping;
   nameOf(id: string | null): string;
-  /** The state of the provider. */
-  sideOf(id: string | null): ReactNode;
+  /** Undefined for a key, and for a provider that was removed. */
+  providerOf(id: string | null): Provider | undefined;
   /** The address that shows this row's sign-ons alone. */
   addressOf(id: string): string;
 };
@@ -19,7 +21,7 @@ type Props = {
 const NO_ROWS = { profile: "provider", key: "key" } as const;
 
 /** From the redirect to the end, by provider or by key. */
-export function FunnelTable({ figures, grouping, nameOf, sideOf, addressOf }: Props) {
+export function FunnelTable({ figures, grouping, nameOf, providerOf, addressOf }: Props) {
   const rows = funnelOf(figures);
   if (rows.length === 0)
     return (
@@ -50,16 +52,11 @@ export function FunnelTable({ figures, grouping, nameOf, sideOf, addressOf }: Pr
         {rows.map((row) => (
           <tr key={row.id}>
             <th scope="row">
-              <span className="row apart">
-                {row.id === null ? (
-                  <span className="item-name">{nameOf(row.id)}</span>
-                ) : (
-                  <Link className="item-name" href={addressOf(row.id)} replace>
-                    {nameOf(row.id)}
-                  </Link>
-                )}
-                {sideOf(row.id)}
-              </span>
+              <RowHead
+                name={nameOf(row.id)}
+                href={row.id === null ? undefined : addressOf(row.id)}
+                provider={providerOf(row.id)}
+              />
               {!isRefused(row, isByProvider) && <FunnelBar row={row} most={most} />}
             </th>
             <Cells row={row} of={figures} isByProvider={isByProvider} />
@@ -72,6 +69,27 @@ export function FunnelTable({ figures, grouping, nameOf, sideOf, addressOf }: Pr
         ))}
       </tbody>
     </table>
+  );
+}
+
+type RowHeadProps = { name: string; href: string | undefined; provider: Provider | undefined };
+
+function RowHead({ name, href, provider }: RowHeadProps) {
+  const state = provider && stateOf(provider);
+  return (
+    <span className="row apart">
+      <span className="marked">
+        {provider && <ProviderMark of={provider} />}
+        {href === undefined ? (
+          <span className="item-name">{name}</span>
+        ) : (
+          <Link className="item-name" href={href} replace>
+            {name}
+          </Link>
+        )}
+      </span>
+      {state && <Pill tone={state.tone}>{state.word}</Pill>}
+    </span>
   );
 }
 

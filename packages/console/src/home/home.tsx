@@ -11,6 +11,7 @@ import { pathOf, stateOf, useProviders } from "../parts/profiles.ts";
 import { Screen } from "../parts/screen.tsx";
 import { SignOnItem } from "../parts/text/outcome.tsx";
 import { Pill } from "../parts/text/pill.tsx";
+import { ProviderMark } from "../providers/provider-mark.tsx";
 import { useAdmin } from "../session/session.ts";
 import { type Grouping, useFigures } from "./figures.ts";
 import { FunnelCard } from "./funnel-card.tsx";
@@ -86,9 +87,12 @@ function Providers({ query }: { query: ReturnType<typeof useProviders> }) {
               return (
                 <li key={provider.id}>
                   <Link className="item" href={pathOf(provider)}>
-                    <span className="item-words">
-                      <span className="item-name">{provider.name}</span>{" "}
-                      <span className="quiet">{provider.realm.name}</span>
+                    <span className="item-words marked">
+                      <ProviderMark of={provider} />
+                      <span>
+                        <span className="item-name">{provider.name}</span>{" "}
+                        <span className="quiet">{provider.realm.name}</span>
+                      </span>
                     </span>
                     <span className="item-side">
                       <Pill tone={tone}>{word}</Pill>

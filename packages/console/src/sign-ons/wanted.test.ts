@@ -5,8 +5,9 @@ const PROFILE = "019a0000-0000-7000-8000-000000000001";
 const read = (search: string) => readWanted(new URLSearchParams(search));
 
 test.each([
-  ["", "eq(purpose,customers):eq(test,false)"],
-  ["people=members", "eq(purpose,members):eq(test,false)"],
+  ["", "eq(purpose,customers):eq(test,false):eq(outcome,sign_on)"],
+  ["people=members", "eq(purpose,members):eq(test,false):eq(outcome,sign_on)"],
+  ["outcome=logout_refused", "eq(purpose,customers):eq(test,false):eq(outcome,logout_refused)"],
   ["people=tests&outcome=tested", "eq(test,true):eq(outcome,tested)"],
   ["outcome=signed_in", "eq(purpose,customers):eq(test,false):eq(outcome,exchanged)"],
   ["outcome=not_finished", "eq(purpose,customers):eq(test,false):eq(outcome,not_finished)"],
@@ -17,7 +18,7 @@ test.each([
   ],
   [
     "from=2026-11-19T08:00:00.000Z&to=2026-11-19T09:00:00.000Z",
-    "eq(purpose,customers):eq(test,false):ge(started_at,2026-11-19T08:00:00.000Z):lt(started_at,2026-11-19T09:00:00.000Z)",
+    "eq(purpose,customers):eq(test,false):eq(outcome,sign_on):ge(started_at,2026-11-19T08:00:00.000Z):lt(started_at,2026-11-19T09:00:00.000Z)",
   ],
 ])("%j asks for %s", (search, filter) => {
   expect(filterOf(read(search))).toBe(filter);
@@ -26,7 +27,7 @@ test.each([
 test("what the console does not know is dropped, and no text ends the filter's condition", () => {
   expect(read("people=all&outcome=lost&provider=x&from=now")).toEqual(read(""));
   expect(filterOf(read("reason=a):eq(test,true)"))).toBe(
-    "eq(purpose,customers):eq(test,false):eq(reason,a) :eq(test,true))",
+    "eq(purpose,customers):eq(test,false):eq(outcome,sign_on):eq(reason,a) :eq(test,true))",
   );
 });
 

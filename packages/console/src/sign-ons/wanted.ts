@@ -5,7 +5,7 @@ import { readSpan, type Span, spanConditions } from "../parts/lists/span.ts";
 /** The sign-ons that the address asks for. Other screens link here with the same parts. */
 export type Wanted = Span & {
   people: People;
-  /** An outcome of `OUTCOMES`, or one of the API; empty: every outcome. */
+  /** An outcome of `OUTCOMES`, or one of the API; empty: every sign-on, but no refused logout. */
   outcome: string;
   /** The id of a profile. */
   provider: string;
@@ -24,7 +24,7 @@ export const PEOPLE = {
 type Outcome = { value: string; label: string };
 
 const OUTCOMES: readonly Outcome[] = [
-  { value: "", label: "Every outcome" },
+  { value: "", label: "Every sign-on" },
   { value: "signed_in", label: "Signed in" },
   { value: "not_finished", label: "Not finished" },
   { value: "failed", label: "Failed" },
@@ -57,11 +57,14 @@ export function readWanted(search: URLSearchParams): Wanted {
   };
 }
 
+/** Outcomes that have another name in the API. Without a choice the list has no refused logouts, like the figures. */
+const OF_API: Record<string, string> = { "": "sign_on", signed_in: "exchanged" };
+
 /** The filter of the API. */
 export function filterOf({ people, outcome, provider, reason, ...span }: Wanted): string {
   return [
     ...PEOPLE[people].conditions,
-    ...(outcome ? [`eq(outcome,${outcome === "signed_in" ? "exchanged" : outcome})`] : []),
+    `eq(outcome,${OF_API[outcome] ?? outcome})`,
     ...(provider ? [`eq(profile_id,${provider})`] : []),
     ...(reason ? [`eq(reason,${reason})`] : []),
     ...spanConditions("started_at", span),

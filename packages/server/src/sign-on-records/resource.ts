@@ -53,8 +53,9 @@ const checkOf =
   ({ field, value }: Condition): RawBuilder<SqlBool> | undefined => {
     if (field === "purpose") return isOfShopper(storeId);
     if (field === "test" && value === "false") return sql`test is null`;
-    if (field === "outcome" && value === "not_finished") return sql`outcome in ('code_issued', 'expired')`;
-    return undefined;
+    if (field !== "outcome") return undefined;
+    if (value === "not_finished") return sql`outcome in ('code_issued', 'expired')`;
+    return value === "sign_on" ? sql`outcome <> 'logout_refused'` : undefined;
   };
 
 export async function readSignOns(

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { testSignOn } from "../../src/contract/oidc-profiles.ts";
+import { backchannelLogout } from "../../src/contract/sign-on.ts";
 import { getSignOnStatistics, listSignOns } from "../../src/contract/sign-ons.ts";
+import { call } from "../support/call.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";
 import { createFederation, type Federation } from "../support/federation.ts";
 import { type HostileIdp, startHostileIdp } from "../support/hostile-idp.ts";
@@ -81,6 +83,25 @@ describe.each(engines)("the list of sign-ons on $name", (engine) => {
     expect(await found("eq(outcome,not_finished)")).toEqual(["shopper code_issued", "shopper expired"]);
   });
 
+  test("sign_on leaves refused logout tokens out, as the statistics do", async () => {
+    await mixed();
+    const logout = await call(f.latchkey.app, backchannelLogout, {
+      ids: { store: f.store.store.id, realm: f.realmId, profile: f.profileId },
+      form: { logout_token: "a.b.c" },
+    });
+    expect(logout.status).toBe(400);
+    const shoppers = ["eq(purpose,customers)", "eq(test,false)"];
+    expect(await found(...shoppers)).toHaveLength(3);
+    expect(await found(...shoppers, "eq(outcome,sign_on)")).toEqual([
+      "shopper code_issued",
+      "shopper exchanged",
+    ]);
+    expect(await found("eq(outcome,logout_refused)")).toEqual(["shopper logout_refused"]);
+    const { body } = await f.store.call(getSignOnStatistics);
+    const { started: _, ...outcomes } = body.data[0].outcomes;
+    expect(outcomes).toEqual({ exchanged: 1, code_issued: 1 });
+  });
+
   test("knows a member's sign-on by the realm, where an earlier release has not marked it", async () => {
     await mixed();
     await f.latchkey.app.tidy();
@@ -109,6 +130,8 @@ describe.each(engines)("the list of sign-ons on $name", (engine) => {
     expect(await found("eq(test,true)")).toEqual(["shopper test tested"]);
     expect(await found("eq(purpose,members)")).toEqual(["member exchanged"]);
     expect(await found("eq(purpose,members)", "eq(outcome,exchanged)")).toEqual(["member exchanged"]);
+    expect(await found("eq(test,true)", "eq(outcome,sign_on)")).toEqual(["shopper test tested"]);
+    expect(await found("eq(purpose,members)", "eq(outcome,sign_on)")).toEqual(["member exchanged"]);
   });
 
   test.each(["eq(purpose,tests)", "eq(purpose,1)", "eq(test,1)", "eq(test,yes)", "gt(test,true)"])(

@@ -3,11 +3,14 @@ import { BarLinks } from "./bar-links.tsx";
 import { type ChartBar, type ChartProps, sumOf } from "./bars.ts";
 import { countTicks, tickCount } from "./scale.ts";
 
-/** Stacked bars over time. Each bar is a link, and so is each part of a bar; arrow keys move between them. */
+/**
+ * Stacked bars over time. Arrow keys move between the bars and their parts, which are links if they have an address.
+ * A bar keeps its element, and so the focus, as long as its `from` is the same.
+ */
 export function BarChart(props: ChartProps) {
-  const { summary, parts, bars, ticks, beforeName, opens } = props;
+  const { summary, parts, bars, ticks, beforeName, opens, limit, isLow } = props;
   const [shown, show] = useState<number>();
-  const top = Math.max(1, ...bars.map((bar) => Math.max(sumOf(bar.values), bar.before ?? 0)));
+  const top = Math.max(1, limit ?? 0, ...bars.map((bar) => Math.max(sumOf(bar.values), bar.before ?? 0)));
   const counts = countTicks(top);
   const height = counts.at(-1) ?? 1;
   const box = shown === undefined ? undefined : bars[shown];
@@ -18,8 +21,8 @@ export function BarChart(props: ChartProps) {
           <span key={count}>{tickCount(count, height)}</span>
         ))}
       </div>
-      <div className="plot-area">
-        <Picture summary={summary} parts={parts} bars={bars} counts={counts} />
+      <div className={isLow ? "plot-area plot-area-low" : "plot-area"}>
+        <Picture summary={summary} parts={parts} bars={bars} limit={limit} counts={counts} />
         <BarLinks {...props} height={height} shown={shown} show={show} />
         {box && (
           <ValueBox
@@ -54,9 +57,9 @@ function Times({ bars, ticks }: Pick<ChartProps, "bars" | "ticks">) {
   );
 }
 
-type PictureProps = Pick<ChartProps, "summary" | "parts" | "bars"> & { counts: readonly number[] };
+type PictureProps = Pick<ChartProps, "summary" | "parts" | "bars" | "limit"> & { counts: readonly number[] };
 
-function Picture({ summary, parts, bars, counts }: PictureProps) {
+function Picture({ summary, parts, bars, limit, counts }: PictureProps) {
   const height = counts.at(-1) ?? 1;
   const width = bars.length || 1;
   const yOf = (count: number) => 100 - (count / height) * 100;
@@ -93,6 +96,9 @@ function Picture({ summary, parts, bars, counts }: PictureProps) {
           })}
         </g>
       ))}
+      {limit !== undefined && (
+        <line className="chart-limit" x1={0} x2={width} y1={yOf(limit)} y2={yOf(limit)} />
+      )}
       {bars.some(({ before }) => before) && <path className="plot-before" d={line.replace(/^L/, "M")} />}
     </svg>
   );

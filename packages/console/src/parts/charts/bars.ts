@@ -15,10 +15,10 @@ export type ChartBar = {
   before: number | undefined;
   /** The time is not over. */
   isUnderWay: boolean;
-  /** Opens the bar's entries. */
-  href: string;
-  /** Opens the entries of each part. */
-  partHrefs: readonly string[];
+  /** Opens the bar's entries. Undefined: nothing lists them. */
+  href?: string;
+  /** Opens the entries of each part. Undefined: the parts are no stops of the arrow keys. */
+  partHrefs?: readonly string[];
 };
 
 export type ChartProps = {
@@ -29,8 +29,12 @@ export type ChartProps = {
   parts: readonly ChartPart[];
   bars: readonly ChartBar[];
   ticks: readonly TimeTick[];
-  /** Names the earlier period, such as "the 24 hours before". */
-  beforeName: string;
+  /** Names the earlier period, such as "the 24 hours before". Undefined: the chart compares nothing. */
+  beforeName?: string | undefined;
+  /** A dashed line. */
+  limit?: number | undefined;
+  /** Of less height, for a chart beside others. */
+  isLow?: boolean;
   /** Says what a link opens, if that is more than the bar has. */
   opens?: string | undefined;
 };

@@ -20,18 +20,24 @@ export function ChartTable({ caption, parts, bars, beforeName, opens }: Props) {
                 {label.charAt(0).toUpperCase() + label.slice(1)}
               </th>
             ))}
-            <th scope="col" className="figure-cell">
-              In {beforeName}, in all
-            </th>
+            {beforeName && (
+              <th scope="col" className="figure-cell figures-before">
+                In {beforeName}, in all
+              </th>
+            )}
           </tr>
         </thead>
         <tbody>
           {bars.map((bar) => (
             <tr key={bar.from}>
               <th scope="row">
-                <Link href={bar.href} aria-label={opens && `${bar.when}. ${opens}`}>
-                  {bar.when}
-                </Link>
+                {bar.href ? (
+                  <Link href={bar.href} aria-label={opens && `${bar.when}. ${opens}`}>
+                    {bar.when}
+                  </Link>
+                ) : (
+                  bar.when
+                )}
                 {bar.isUnderWay && <span className="quiet"> so far</span>}
               </th>
               {bar.values.map((value, at) => (
@@ -39,7 +45,7 @@ export function ChartTable({ caption, parts, bars, beforeName, opens }: Props) {
                   {shown(value)}
                 </td>
               ))}
-              <td className="figure-cell quiet">{shown(bar.before)}</td>
+              {beforeName && <td className="figure-cell quiet">{shown(bar.before)}</td>}
             </tr>
           ))}
         </tbody>
