@@ -214,6 +214,16 @@ describe.skipIf(!hasChromium)("a list", () => {
     });
   });
 
+  test("of events that its filter leaves empty says so, and Clear filters shows all of them", async () => {
+    const { page } = c;
+    await go(page, "/events?types=store.*&from=2099-01-01T00:00:00.000Z");
+    await heading(page, "No event found");
+    await button(page, "Clear filters").click();
+    await page.waitForURL((url) => url.search === "");
+    await page.getByRole("row").filter({ hasText: "Knitter 39" }).first().waitFor();
+    await until(async () => (await button(page, "Clear filters").count()) === 0);
+  });
+
   test("a person's data is saved as a file, and the log notes it", async () => {
     const { page } = c;
     const [ada] = (await c.admin.customers.list({ filter: "eq(email,ada@shop.example)" })).data;
