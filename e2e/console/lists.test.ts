@@ -5,7 +5,7 @@ import { until } from "../../packages/server/test/support/until.ts";
 import { hasChromium } from "../support/chromium.ts";
 import { button, consolePlace, go, heading, newPage, practiceProvider, signInWithKey } from "./place.ts";
 
-/** Lists as tables: order, filters and length in the address; lists and a person's data as files. */
+/** Lists: their four states; order, filters and length in the address; lists and a person's data as files. */
 
 describe.skipIf(!hasChromium)("a list", () => {
   const c = consolePlace({ shoppers: [/Ada/, /Cleo/] });
@@ -215,6 +215,16 @@ describe.skipIf(!hasChromium)("a list", () => {
     });
   });
 
+  test("of events that its filter leaves empty says so, and Clear filters shows all of them", async () => {
+    const { page } = c;
+    await go(page, "/events?types=store.*&from=2099-01-01T00:00:00.000Z");
+    await heading(page, "No event found");
+    await button(page, "Clear filters").click();
+    await page.waitForURL((url) => url.search === "");
+    await page.getByRole("row").filter({ hasText: "Knitter 39" }).first().waitFor();
+    await until(async () => (await button(page, "Clear filters").count()) === 0);
+  });
+
   test("a person's data is saved as a file, and the log notes it", async () => {
     const { page } = c;
     const [ada] = (await c.admin.customers.list({ filter: "eq(email,ada@shop.example)" })).data;
@@ -229,5 +239,143 @@ describe.skipIf(!hasChromium)("a list", () => {
     ]);
     const noted = async () => (await c.admin.events.list({ types: ["customer.exported"] })).data;
     await until(async () => (await noted()).some(({ subject }) => subject === ada?.id));
+  });
+
+  const broken = {
+    status: 500,
+    json: {
+      errors: [{ status: "500", code: "internal_error", title: "", detail: "It broke.", id: "request-1" }],
+    },
+  };
+
+  test("Show more › a failure is shown beside the button", async () => {
+    for (let at = 0; at < 30; at++)
+      await c.admin.customers.create({ name: `Patron ${at}`, email: `patron-${at}@home.example` });
+    const page = await newPage(c, { viewport: { width: 1280, height: 600 } });
+    await signInWithKey(c, page, "/customers?q=Patron");
+    await page.getByText("30 in all").waitFor();
+    // The first page of the list passes: it may be requested again meanwhile.
+    await page.route(/\/v2\/customers\?.*(after|offset)/, (route) => route.fulfill(broken));
+    const more = button(page, "Show more");
+    await more.click();
+    const problem = page.getByRole("alert");
+    await problem.getByText("It broke.").waitFor();
+    const topOf = async (of: typeof problem) => (await of.boundingBox())?.y ?? 0;
+    expect(await topOf(problem)).toBeGreaterThan(await topOf(page.getByRole("row").last()));
+    await page.unrouteAll();
+    await more.click();
+    await problem.waitFor({ state: "detached" });
+    await until(async () => (await page.getByRole("link", { name: /Patron/ }).count()) === 30);
+    await page.context().close();
+  });
+
+  test.each([
+    ["more comes late", /\/v2\/customers\?.*(after|offset)/],
+    ["what changed comes late", /\/v2\/customers\?(?!.*(after|offset))/],
+  ])("Show more and a change at the same time: both are shown, where %s", async (which, slow) => {
+    const page = await newPage(c);
+    const isMoreLate = which.startsWith("more");
+    const word = isMoreLate ? "Tailor" : "Weaver";
+    let last = "";
+    for (let at = 0; at < 30; at++) {
+      const person = { name: `${word} ${at}`, email: `${word}-${at}@home.example` };
+      last = (await c.admin.customers.create(person)).data.id;
+    }
+    await signInWithKey(c, page, `/customers?q=${word}`);
+    await page.getByText("30 in all").waitFor();
+    const held = Promise.withResolvers<void>();
+    await page.route(slow, (route) => held.promise.then(() => route.continue()));
+    const isAsked = page.waitForRequest(slow);
+    const more = () => button(page, "Show more").click();
+    const change = () => c.admin.customers.update(last, { name: `${word} renamed` });
+    if (isMoreLate) {
+      await more();
+      await isAsked;
+      const isReadAnew = page.waitForResponse(/\/v2\/customers\?/);
+      await change();
+      await isReadAnew;
+    } else {
+      await change();
+      await isAsked;
+      await more();
+    }
+    held.resolve();
+    await page.getByRole("link", { name: `${word} renamed` }).waitFor();
+    await page.getByRole("link", { name: `${word} 0` }).waitFor();
+    await page.context().close();
+  });
+
+  test("a form › data that failed to load is reported, with a button to try again", async () => {
+    const page = await newPage(c);
+    for (const [path, asked, then] of [
+      ["/providers/add", /\/v2\/authentication-realms\?/, "Check the provider"],
+      ["/settings", /\/v2\/customer-authentication-settings/, "Copy client id for OpenID Connect libraries"],
+    ] as const) {
+      await signInWithKey(c, page, "/events");
+      await heading(page, "Events");
+      await page.route(asked, (route) => route.fulfill(broken));
+      await go(page, path);
+      await page.getByRole("alert").getByText("It broke.").waitFor();
+      await page.unrouteAll();
+      await button(page, "Try again").click();
+      await page.getByRole("alert").waitFor({ state: "detached" });
+      await until(() => button(page, then).isEnabled());
+    }
+    await page.context().close();
+  });
+
+  /** Each list, and its text when it is empty. */
+  const LISTS: [path: string, list: RegExp, empty: string][] = [
+    ["/", /\/v2\/sign-ons\?/, "No sign-on has failed"],
+    ["/find", /\/v2\/sign-ons\?/, "No sign-on yet"],
+    ["/sign-ons", /\/v2\/sign-ons\?/, "No sign-on yet"],
+    ["/failures", /\/v2\/sign-ons(\?|\/statistics)/, "No sign-on has failed"],
+    ["/providers", /\/oidc-profiles\?/, "No provider yet"],
+    ["/keys", /\/v2\/application-keys\?/, "No key"],
+    ["/planner", /\/v2\/application-keys\?/, "No key"],
+    ["/customers", /\/v2\/customers\?/, "No customer yet"],
+    ["/events", /\/v2\/events\?/, "No event yet"],
+    ["/integrations", /\/v2\/integrations\?/, "No integration yet"],
+    ["/members", /\/v2\/members\?/, "No member yet"],
+  ];
+
+  const nothing = {
+    data: [],
+    meta: {
+      page: { limit: 25, offset: 0 },
+      results: { total: 0 },
+      last_sequence: "0",
+      total_reserved_rate_limit: 0,
+      rate_limit: 9,
+    },
+    links: { next: null },
+  };
+
+  test("shows loading, failure and emptiness; the tests above show it full", async () => {
+    const page = await newPage(c);
+    // An event would request the list again before the test presses Try again.
+    await page.context().route(/\/v2\/events\/stream/, (route) => route.abort());
+    for (const [path, list, empty] of LISTS) {
+      // A remembered list would be shown at once, so each case begins as a new visit, on a screen without a list.
+      await signInWithKey(c, page, "/settings");
+      await heading(page, "Settings");
+      const { promise: held, resolve: release } = Promise.withResolvers<void>();
+      let isBroken = true;
+      await page.route(list, async (route) => {
+        await held;
+        await route.fulfill(isBroken ? broken : { json: nothing });
+      });
+      await go(page, path);
+      await page.locator("[aria-busy=true]").first().waitFor();
+      release();
+      const problem = page.getByRole("alert").first();
+      await problem.getByText("It broke.").waitFor();
+      expect(await problem.innerText()).toMatch(/internal_error[\s\S]*request-1/);
+      isBroken = false;
+      await button(page, "Try again").first().click();
+      await heading(page, empty);
+      await page.unrouteAll();
+    }
+    await page.context().close();
   });
 });

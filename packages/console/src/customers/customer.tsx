@@ -50,7 +50,7 @@ function Shown({ customer }: { customer: Customer }) {
           <dd>
             <Instant at={customer.meta.timestamps.created_at} isExact />
           </dd>
-          <dt>Id</dt>
+          <dt>ID</dt>
           <dd>
             <code>{customer.id}</code> <Copy text={customer.id} what="customer id" word />
           </dd>

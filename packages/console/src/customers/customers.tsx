@@ -65,8 +65,9 @@ export function Customers() {
           empty={
             filter ? (
               <Empty title="No customer found">
-                No customer has this name or address. A part of a name is enough; where there are very many
-                customers, it must be the beginning.
+                {search.get("q")
+                  ? "No customer has this name or address. A part of a name is enough; where there are very many customers, it must be the beginning."
+                  : "No customer was created in this time."}
               </Empty>
             ) : (
               <Empty title="No customer yet">

@@ -20,6 +20,7 @@ export function Events() {
   const types = search.get("types") ?? "";
   const span = readSpan(search);
   const filter = spanConditions("time", span).join(":");
+  const isNarrowed = types !== "" || filter !== "";
   const wanted = { ...(types && { types: types.split(",") }), ...(filter && { filter }) };
   const query = useInfiniteQuery({
     queryKey: ["events", types, filter],
@@ -46,6 +47,15 @@ export function Events() {
             onChoose={(next) => change({ types: next })}
           />
           <FilterSpan value={span} onChoose={change} />
+          {isNarrowed && (
+            <button
+              type="button"
+              className="button-word"
+              onClick={() => change({ types: undefined, from: undefined, to: undefined })}
+            >
+              Clear filters
+            </button>
+          )}
         </Filters>
         <TableListing
           label="Events"
@@ -59,10 +69,14 @@ export function Events() {
             </ListHead>
           )}
           empty={
-            <Empty title="Nothing of this kind yet">
-              Every change of the store’s data leaves one event here, with who made it. An event cannot be
-              altered or removed unnoticed: each carries the hash of the one before.
-            </Empty>
+            isNarrowed ? (
+              <Empty title="No event found">No event of this kind was written in this time.</Empty>
+            ) : (
+              <Empty title="No event yet">
+                Every change of the store’s data leaves one event here, with who made it. An event cannot be
+                altered or removed unnoticed: each carries the hash of the one before.
+              </Empty>
+            )
           }
         />
       </div>

@@ -47,7 +47,7 @@ function Facts({ integration }: { integration: Integration }) {
         <Health of={integration} />
         {meta.failing_since && (
           <span>
-            failing since <Instant at={meta.failing_since} isExact />
+            first failed <Instant at={meta.failing_since} isExact />
           </span>
         )}
         {meta.disabled_reason === "gone" && <span>because the receiver answered 410 (gone)</span>}

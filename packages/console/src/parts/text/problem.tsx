@@ -1,15 +1,25 @@
 import { ApiError } from "@latchkey/sdk/admin";
+import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { Copy } from "../forms/copy.tsx";
 import { Words } from "./words.tsx";
 
 /**
  * Shows an error, its remedy, and the reference (for sign-on records) or request id (for the log) that finds
- * it.
+ * it. One press of "Try again" reads everything again that failed: after an outage several parts of a screen did.
  */
 export function Problem({ error, again }: { error: unknown; again?: (() => void) | undefined }) {
+  const queries = useQueryClient();
   const { code, messages, reference, requestId } = read(error);
   const remedy = useRemedy(code);
+  const tryAgain = () => {
+    again?.();
+    const failed = {
+      type: "active",
+      predicate: ({ state }: { state: { status: string } }) => state.status === "error",
+    } as const;
+    void queries.refetchQueries(failed, { cancelRefetch: false });
+  };
   return (
     <div className="problem" role="alert">
       {messages.map((message) => (
@@ -35,7 +45,7 @@ export function Problem({ error, again }: { error: unknown; again?: (() => void)
           </span>
         )}
         {again && (
-          <button type="button" className="button button-plain button-small" onClick={again}>
+          <button type="button" className="button button-plain button-small" onClick={tryAgain}>
             Try again
           </button>
         )}
