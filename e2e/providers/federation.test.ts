@@ -109,6 +109,7 @@ describe("parameters of the storefront", () => {
     expect(Object.fromEntries(returned.searchParams)).toEqual({
       error: "login_required",
       error_description: expect.any(String),
+      error_uri: expect.stringMatching(/\/errors\/idp_error$/),
       reason: "idp_error",
       reference: expect.any(String),
       state,

@@ -4,16 +4,23 @@ import { insteadOfSearch, Unshown } from "../frame/unshown.tsx";
 import { SearchIcon } from "./search-icon.tsx";
 import { isMac, isTypedInto, shortcutOf } from "./shortcuts.ts";
 
-/** Loaded on use: the first screen does not wait for it. */
+/** The first screen does not wait for it. */
 const loadPalette = async () => {
   const { Palette } = await import("./palette.tsx");
   return Palette;
 };
 
+/** Then the first screen is shown, and letters that follow Ctrl-K at once find the search loaded. */
+const PRELOAD_AFTER_MS = 1500;
+
 /** The button that opens the search, and the keys that do so on every screen. */
 export function SearchAnywhere({ isOff }: { isOff: boolean }) {
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
+  useEffect(() => {
+    const timer = setTimeout(() => void loadPalette().catch(() => {}), PRELOAD_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, []);
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       const shortcut = shortcutOf(event, isMac(), isTypedInto(event.target));

@@ -66,7 +66,7 @@ export const signOnReasons = {
   challenge_missing: {
     by: "storefront",
     error: "invalid_request",
-    means: "The storefront sent no PKCE challenge.",
+    means: "The request has no PKCE challenge.",
     remedy:
       "Send `code_challenge`, made from a new verifier for each sign-on (RFC 7636 4.2), and `code_challenge_method=S256`. An application key with `openid_client` `standard` may leave both out and send a `nonce`.",
   },
