@@ -111,6 +111,12 @@ describe.skipIf(!hasChromium)("the figures of Home", () => {
     await page.getByRole("columnheader", { name: "Key" }).waitFor();
     expect(new URL(page.url()).searchParams.get("by")).toBe("key");
     expect(await button(page, "By key").getAttribute("aria-pressed")).toBe("true");
+    const signedIn = page.getByRole("link", { name: /^\d+ signed in$/ }).last();
+    const count = await signedIn.innerText();
+    await signedIn.click();
+    await page.getByRole("heading", { name: "Sign-ons", exact: true, level: 1 }).waitFor();
+    expect(new URL(page.url()).searchParams.get("key")).toMatch(/^[0-9a-f-]{36}$/);
+    await page.getByText(`${count} in all`).waitFor();
   });
 
   test("from day to day: a wrong order is explained, and a right one is in the address", async () => {

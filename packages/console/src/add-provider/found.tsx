@@ -18,7 +18,7 @@ type Props = {
   onMade: (made: Made) => void;
 };
 
-/** What the check of an address has found, before anything is saved. */
+/** The result of the check of an address. Nothing is saved yet. */
 export function Found({ address, report, realms, product, onOther, onMade }: Props) {
   const finding = findingOf(report, address);
   return (
@@ -95,7 +95,7 @@ function Who({ report, address, finding }: WhoProps) {
 
 type MissingProps = Pick<Props, "report" | "onOther"> & { finding: Finding };
 
-/** What is missing, and who does what about it. */
+/** The requirements that are missing, each with its remedy. */
 function Missing({ report, finding, onOther }: MissingProps) {
   const issuer = finding === "elsewhere" ? otherIssuer(report) : undefined;
   return (

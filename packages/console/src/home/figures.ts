@@ -38,7 +38,7 @@ type Read = (
   nowMs: number,
 ) => Promise<Figures>;
 
-/** One request reads the period and the time before, so that both are of the same moment. */
+/** A single request reads the period and the time before it, so both are read at the same moment. */
 export const readFigures: Read = async ({ signOns }, period, grouping, nowMs) => {
   const { step } = period;
   const stepMs = STEP_MS[step];

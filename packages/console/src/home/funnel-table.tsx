@@ -117,8 +117,9 @@ function Cells({ row, of, isByProvider }: CellsProps) {
         </td>
       );
     const words = count.toLocaleString("en");
-    const provider = isByProvider ? (row.id ?? undefined) : undefined;
-    const href = outcome && provider && signOnsPath({ from: of.from, to: of.to, outcome, provider });
+    const only =
+      row.id === null ? undefined : ({ by: isByProvider ? "provider" : "key", id: row.id } as const);
+    const href = outcome && only && signOnsPath({ from: of.from, to: of.to, outcome, only });
     return (
       <td key={label} className="figure-cell" data-label={label}>
         {href && count > 0 ? (

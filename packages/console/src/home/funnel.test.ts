@@ -71,7 +71,7 @@ test("the address of a list has only what narrows it", () => {
   const at = { from: Date.parse("2026-01-01T00:00Z"), to: Date.parse("2026-01-01T01:00Z") };
   const times = "from=2026-01-01T00%3A00%3A00.000Z&to=2026-01-01T01%3A00%3A00.000Z";
   expect(signOnsPath(at)).toBe(`/sign-ons?${times}`);
-  expect(signOnsPath({ ...at, outcome: "not_finished", provider: "p" })).toBe(
+  expect(signOnsPath({ ...at, outcome: "not_finished", only: { by: "provider", id: "p" } })).toBe(
     `/sign-ons?outcome=not_finished&provider=p&${times}`,
   );
 });

@@ -25,7 +25,7 @@ const emptyRow = (id: string | null): FunnelRow => ({
   latest: undefined,
 });
 
-/** Those with most sign-ons first; sign-ons without a known provider or key last. */
+/** The row with the most sign-ons is first; the row without a known provider or key is last. */
 export function funnelOf({ entries, from, to }: Pick<Figures, "entries" | "from" | "to">): FunnelRow[] {
   const rows = new Map<string | null, FunnelRow>();
   for (const entry of entries) {

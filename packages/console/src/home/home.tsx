@@ -49,9 +49,9 @@ function Shoppers({ providers }: { providers: ReturnType<typeof useProviders>["d
   const grouping: Grouping = search.get("by") === "key" ? "key" : "profile";
   const query = useFigures(period, grouping);
   const nameOf = useNames(grouping, providers);
-  const id = search.get(grouping === "key" ? "key" : "provider");
-  const provider = grouping === "profile" ? (id ?? undefined) : undefined;
-  const only = id ? { id, name: nameOf(id), provider } : undefined;
+  const by = grouping === "key" ? "key" : "provider";
+  const id = search.get(by);
+  const only = id ? ({ by, id, name: nameOf(id) } as const) : undefined;
   const isTable = search.get("view") === "table";
   return (
     <>

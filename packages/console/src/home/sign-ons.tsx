@@ -16,8 +16,8 @@ import { PeriodChoice } from "./period-choice.tsx";
 import { type Bar, barsOf, changeInWords, comparedOf, sumOf } from "./series.ts";
 import type { Change } from "./use-address.ts";
 
-/** One provider or key alone. `provider`: the id that lists of sign-ons take. */
-type Only = { id: string; name: string; provider: string | undefined };
+/** The provider or key that the chart shows alone. */
+type Only = { by: "provider" | "key"; id: string; name: string };
 
 type Props = {
   query: UseQueryResult<Figures>;
@@ -59,10 +59,8 @@ function Shown({ figures, period, now, only, isTable, change }: Props & { figure
   const before = series.reduce((sum, bar) => sum + (bar.before ?? 0), 0);
   if (signedIn + unfinished + failed + before === 0)
     return <NoSignOns period={period} only={only} change={change} />;
-  const provider = only?.provider;
-  const opens = only && !provider ? "Opens the sign-ons of all keys" : undefined;
-  const bars = series.map((bar) => chartBar(bar, step, reader, provider));
-  const chart = { parts: PARTS, bars, beforeName: period.beforeName, opens };
+  const bars = series.map((bar) => chartBar(bar, step, reader, only));
+  const chart = { parts: PARTS, bars, beforeName: period.beforeName };
   const words = values.map((value, at) => `${value.toLocaleString("en")} ${PARTS[at]?.label}`).join(", ");
   const caption = `Sign-ons of shoppers${within(period)}${only ? `, ${only.name}` : ""}`;
   const about = { figures, period, only, before, change };
@@ -82,7 +80,6 @@ function Shown({ figures, period, now, only, isTable, change }: Props & { figure
       <Legend values={values} {...about} />
       <div className="chart-foot">
         <figcaption>
-          {opens && "A record of a sign-on does not have its key, so a bar opens the sign-ons of all keys. "}
           <Zone figures={figures} reader={reader} />
         </figcaption>
         <button
@@ -97,9 +94,9 @@ function Shown({ figures, period, now, only, isTable, change }: Props & { figure
   );
 }
 
-function chartBar(bar: Bar, step: Step, reader: Reader, provider: string | undefined): ChartBar {
+function chartBar(bar: Bar, step: Step, reader: Reader, only: Only | undefined): ChartBar {
   const { from, to, before, isUnderWay } = bar;
-  const at = { from, to, provider };
+  const at = { from, to, only };
   return {
     from,
     to,
@@ -114,7 +111,7 @@ function chartBar(bar: Bar, step: Step, reader: Reader, provider: string | undef
 
 type About = Pick<Props, "period" | "only" | "change"> & {
   figures: Figures;
-  /** Of each part. */
+  /** The number of sign-ons of each part. */
   values: readonly number[];
   /** All sign-ons of the time before. */
   before: number;
@@ -154,7 +151,7 @@ function Legend({ values, figures: { from, to, hasBefore }, period, only, before
       {PARTS.map(({ key, label, outcome }, at) => (
         <li key={key}>
           <span className={`key-dot dot-${key}`} />
-          <Link href={signOnsPath({ from, to, provider: only?.provider, outcome })}>
+          <Link href={signOnsPath({ from, to, only, outcome })}>
             {(values[at] ?? 0).toLocaleString("en")} {label}
           </Link>
         </li>

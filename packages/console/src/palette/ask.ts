@@ -2,7 +2,7 @@ import type { Admin, ApplicationKey, Customer, SignOn } from "@latchkey/sdk/admi
 import { interpret, quoted } from "../find/interpret.ts";
 import { look } from "../find/look.ts";
 
-/** What the service finds for a text. Screens, keys and providers by name are found in the browser. */
+/** The results of the service for a text. The browser itself finds screens, keys and providers by name. */
 export type Answer = {
   customers: Customer[];
   signOns: SignOn[];

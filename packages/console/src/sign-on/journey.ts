@@ -6,7 +6,7 @@ import type { SignOn } from "@latchkey/sdk/admin";
  */
 export type Step = {
   leg: 1 | 2;
-  /** Of a failed step, what failed. */
+  /** Names what was done; the title of a failed step names what failed. */
   title: string;
   status: "done" | "failed" | "unreached";
   ms: number | undefined;

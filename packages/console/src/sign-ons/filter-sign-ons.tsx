@@ -9,13 +9,14 @@ import { isNarrowed, outcomesOf, PEOPLE, type People, type Wanted } from "./want
 const ALL_PEOPLE = Object.entries(PEOPLE).map(([value, { label }]) => ({ value, label }));
 
 /** Another choice of people ends the choices that these people may not have. */
-const OF_PEOPLE = { outcome: undefined, provider: undefined, reason: undefined };
+const OF_PEOPLE = { outcome: undefined, provider: undefined, key: undefined, reason: undefined };
 
 export function FilterSignOns({ wanted }: { wanted: Wanted }) {
   const [, change] = useAddress();
-  const { people, outcome, provider, reason } = wanted;
+  const { people, outcome, provider, key, reason } = wanted;
   const providers = useProvidersOf(people);
   const reasons = useReasons();
+  const keyName = useKeyName(key);
   return (
     <Filters>
       <FilterChoice
@@ -36,6 +37,17 @@ export function FilterSignOns({ wanted }: { wanted: Wanted }) {
         value={provider}
         onChoose={(next) => change({ provider: next })}
       />
+      {key && (
+        <FilterChoice
+          label="Key"
+          options={[
+            { value: "", label: "Every key" },
+            { value: key, label: keyName },
+          ]}
+          value={key}
+          onChoose={(next) => change({ key: next })}
+        />
+      )}
       <FilterChoice
         label="Reason"
         options={[{ value: "", label: "Every reason" }, ...reasons]}
@@ -62,6 +74,18 @@ function useProvidersOf(people: People): { value: string; label: string }[] {
   return data
     .filter(({ realm }) => people === "tests" || realm.purpose === purpose)
     .map(({ id, name }) => ({ value: id, label: name }));
+}
+
+/** A store may have thousands of keys, so only the key of the address is read. A deleted key has its id. */
+function useKeyName(id: string): string {
+  const admin = useAdmin();
+  const { data } = useQuery({
+    queryKey: ["keys", "name", id],
+    queryFn: async () => (await admin.applicationKeys.get(id)).data.name,
+    enabled: id !== "",
+    retry: false,
+  });
+  return data ?? id;
 }
 
 /** The reasons of the last 30 days, the most frequent first. */

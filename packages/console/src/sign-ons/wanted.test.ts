@@ -16,6 +16,7 @@ test.each([
     `outcome=failed&provider=${PROFILE}&reason=claims.email_missing`,
     `eq(purpose,customers):eq(test,false):eq(outcome,failed):eq(profile_id,${PROFILE}):eq(reason,claims.email_missing)`,
   ],
+  [`key=${PROFILE}`, `eq(purpose,customers):eq(test,false):eq(outcome,sign_on):eq(key_id,${PROFILE})`],
   [
     "from=2026-11-19T08:00:00.000Z&to=2026-11-19T09:00:00.000Z",
     "eq(purpose,customers):eq(test,false):eq(outcome,sign_on):ge(started_at,2026-11-19T08:00:00.000Z):lt(started_at,2026-11-19T09:00:00.000Z)",
@@ -25,7 +26,7 @@ test.each([
 });
 
 test("what the console does not know is dropped, and no text ends the filter's condition", () => {
-  expect(read("people=all&outcome=lost&provider=x&from=now")).toEqual(read(""));
+  expect(read("people=all&outcome=lost&provider=x&key=y&from=now")).toEqual(read(""));
   expect(filterOf(read("reason=a):eq(test,true)"))).toBe(
     "eq(purpose,customers):eq(test,false):eq(outcome,sign_on):eq(reason,a) :eq(test,true))",
   );

@@ -9,6 +9,8 @@ export type Wanted = Span & {
   outcome: string;
   /** The id of a profile. */
   provider: string;
+  /** The id of an application key. */
+  key: string;
   reason: string;
 };
 
@@ -45,6 +47,9 @@ const KNOWN = new Set<string>([
   ...(["exchanged", "code_issued", "expired"] satisfies SignOn["outcome"][]),
 ]);
 
+const idIn = (search: URLSearchParams, name: string): string =>
+  /^[0-9a-f-]{36}$/i.exec(search.get(name) ?? "")?.[0] ?? "";
+
 /** Reads what the console knows; the rest of an address is dropped, because the API would refuse the whole. */
 export function readWanted(search: URLSearchParams): Wanted {
   const [people, outcome] = [search.get("people") ?? "", search.get("outcome") ?? ""];
@@ -52,7 +57,8 @@ export function readWanted(search: URLSearchParams): Wanted {
     ...readSpan(search),
     people: Object.hasOwn(PEOPLE, people) ? (people as People) : "shoppers",
     outcome: KNOWN.has(outcome) ? outcome : "",
-    provider: /^[0-9a-f-]{36}$/i.exec(search.get("provider") ?? "")?.[0] ?? "",
+    provider: idIn(search, "provider"),
+    key: idIn(search, "key"),
     reason: quoted(search.get("reason") ?? ""),
   };
 }
@@ -61,11 +67,12 @@ export function readWanted(search: URLSearchParams): Wanted {
 const OF_API: Record<string, string> = { "": "sign_on", signed_in: "exchanged" };
 
 /** The filter of the API. */
-export function filterOf({ people, outcome, provider, reason, ...span }: Wanted): string {
+export function filterOf({ people, outcome, provider, key, reason, ...span }: Wanted): string {
   return [
     ...PEOPLE[people].conditions,
     `eq(outcome,${OF_API[outcome] ?? outcome})`,
     ...(provider ? [`eq(profile_id,${provider})`] : []),
+    ...(key ? [`eq(key_id,${key})`] : []),
     ...(reason ? [`eq(reason,${reason})`] : []),
     ...spanConditions("started_at", span),
   ].join(":");

@@ -84,12 +84,13 @@ export const listSignOns = operation({
   ...signOns.list,
   summary: "List sign-ons with outcome and reason",
   description:
-    "Newest first: outcome, reason, provider and reference. `reference` is found in any spelling: lower case, spaces, no dash, `O` for `0`, `I` and `L` for `1`. `email` takes a whole address: only a keyed digest of it is stored. `outcome` also takes `not_finished`, for `code_issued` and `expired` together, and `sign_on`, for all but `logout_refused`. The figures of `/v2/sign-ons/statistics` count the sign-ons of `eq(purpose,customers):eq(test,false):eq(outcome,sign_on)`, or of `eq(purpose,members):eq(test,false):eq(outcome,sign_on)`.",
+    "Newest first: outcome, reason, provider and reference. `reference` is found in any spelling: lower case, spaces, no dash, `O` for `0`, `I` and `L` for `1`. `email` takes a whole address: only a keyed digest of it is stored. `outcome` also takes `not_finished`, for `code_issued` and `expired` together, and `sign_on`, for all but `logout_refused`. `key_id` is the key of the statistics by key. The figures of `/v2/sign-ons/statistics` count the sign-ons of `eq(purpose,customers):eq(test,false):eq(outcome,sign_on)`, or of `eq(purpose,members):eq(test,false):eq(outcome,sign_on)`.",
   query: pageQuery.extend({
     filter: filterParameter({
       reference: text,
       email: text,
       profile_id: ofId,
+      key_id: ofId,
       outcome: text,
       reason: text,
       customer_id: ofId,

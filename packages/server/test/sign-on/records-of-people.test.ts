@@ -102,6 +102,22 @@ describe.each(engines)("the list of sign-ons on $name", (engine) => {
     expect(outcomes).toEqual({ exchanged: 1, code_issued: 1 });
   });
 
+  test("has the sign-ons of one key, as the statistics by key count them", async () => {
+    await mixed();
+    await f.latchkey.app.tidy();
+    const { body } = await f.store.call(getSignOnStatistics, { query: "group=key" });
+    const counted = new Map<string | null, number>();
+    for (const { key_id, outcomes } of body.data)
+      counted.set(key_id, (outcomes.exchanged ?? 0) + (outcomes.code_issued ?? 0));
+    const keys = [...counted.keys()].filter((key) => key !== null);
+    expect(keys.length).toBeGreaterThan(0);
+    for (const key of keys) {
+      const rows = await found("eq(purpose,customers)", "eq(test,false)", `eq(key_id,${key})`);
+      expect(rows).toHaveLength(counted.get(key) ?? 0);
+    }
+    expect(await found(`eq(key_id,${f.profileId})`)).toEqual([]);
+  });
+
   test("knows a member's sign-on by the realm, where an earlier release has not marked it", async () => {
     await mixed();
     await f.latchkey.app.tidy();

@@ -8,7 +8,7 @@ import { countTicks, tickCount } from "./scale.ts";
  * A bar keeps its element, and so the focus, as long as its `from` is the same.
  */
 export function BarChart(props: ChartProps) {
-  const { summary, parts, bars, ticks, beforeName, opens, limit, isLow } = props;
+  const { summary, parts, bars, ticks, beforeName, limit, isLow } = props;
   const [shown, show] = useState<number>();
   const top = Math.max(1, limit ?? 0, ...bars.map((bar) => Math.max(sumOf(bar.values), bar.before ?? 0)));
   const counts = countTicks(top);
@@ -25,13 +25,7 @@ export function BarChart(props: ChartProps) {
         <Picture summary={summary} parts={parts} bars={bars} limit={limit} counts={counts} />
         <BarLinks {...props} height={height} shown={shown} show={show} />
         {box && (
-          <ValueBox
-            bar={box}
-            parts={parts}
-            beforeName={beforeName}
-            opens={opens}
-            at={((shown ?? 0) + 0.5) / bars.length}
-          />
+          <ValueBox bar={box} parts={parts} beforeName={beforeName} at={((shown ?? 0) + 0.5) / bars.length} />
         )}
       </div>
       <Times bars={bars} ticks={ticks} />
@@ -104,10 +98,10 @@ function Picture({ summary, parts, bars, limit, counts }: PictureProps) {
   );
 }
 
-type BoxProps = Pick<ChartProps, "parts" | "beforeName" | "opens"> & { bar: ChartBar; at: number };
+type BoxProps = Pick<ChartProps, "parts" | "beforeName"> & { bar: ChartBar; at: number };
 
 /** Beside its bar; in a narrow window above it. Hidden from screen readers: the focused link says the same. */
-function ValueBox({ bar, parts, beforeName, opens, at }: BoxProps) {
+function ValueBox({ bar, parts, beforeName, at }: BoxProps) {
   return (
     <div
       className="plot-box"
@@ -139,7 +133,6 @@ function ValueBox({ bar, parts, beforeName, opens, at }: BoxProps) {
           </div>
         )}
       </dl>
-      {opens && <span className="quiet">{opens}</span>}
     </div>
   );
 }

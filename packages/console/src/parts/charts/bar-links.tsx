@@ -1,6 +1,6 @@
 import { type ComponentProps, type MouseEvent, useRef } from "react";
 import { Link } from "wouter";
-import { type ChartBar, type ChartProps, opensInWords, sumOf, wordsOf } from "./bars.ts";
+import { type ChartBar, type ChartProps, sumOf, wordsOf } from "./bars.ts";
 import { useBarKeys } from "./use-bar-keys.ts";
 
 type Props = Omit<ChartProps, "summary" | "ticks" | "limit" | "isLow"> & {
@@ -77,7 +77,7 @@ function BarStop({ href, ...props }: BarStopProps) {
 const stopsOf = ({ values, partHrefs }: ChartBar) => ({ values: partHrefs ? values : [] });
 
 /** The parts that have entries. */
-function partsOf(bar: ChartBar, { parts, opens }: Pick<ChartProps, "parts" | "opens">, height: number) {
+function partsOf(bar: ChartBar, { parts }: Pick<ChartProps, "parts">, height: number) {
   return stopsOf(bar).values.flatMap((value, part) => {
     if (value === 0) return [];
     const below = sumOf(bar.values.slice(0, part));
@@ -85,7 +85,7 @@ function partsOf(bar: ChartBar, { parts, opens }: Pick<ChartProps, "parts" | "op
     return {
       part,
       href: bar.partHrefs?.[part] ?? bar.href,
-      "aria-label": `${words}${opensInWords(opens)}`,
+      "aria-label": words,
       style: { bottom: `${(below / height) * 100}%`, height: `${(value / height) * 100}%` },
     };
   });

@@ -33,10 +33,8 @@ export type ChartProps = {
   beforeName?: string | undefined;
   /** A dashed line. */
   limit?: number | undefined;
-  /** Of less height, for a chart beside others. */
+  /** The chart is lower, to fit beside others. */
   isLow?: boolean;
-  /** Says what a link opens, if that is more than the bar has. */
-  opens?: string | undefined;
 };
 
 export const sumOf = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
@@ -44,11 +42,9 @@ export const sumOf = (values: readonly number[]): number => values.reduce((a, b)
 /** A bar's values in a sentence. */
 export function wordsOf(
   bar: ChartBar,
-  { parts, beforeName, opens }: Pick<ChartProps, "parts" | "beforeName" | "opens">,
+  { parts, beforeName }: Pick<ChartProps, "parts" | "beforeName">,
 ): string {
   const counts = parts.map(({ label }, at) => `${(bar.values[at] ?? 0).toLocaleString("en")} ${label}`);
   const before = bar.before === undefined ? "" : `. In ${beforeName}: ${bar.before.toLocaleString("en")}`;
-  return `${bar.when}${bar.isUnderWay ? ", so far" : ""}: ${counts.join(", ")}${before}${opensInWords(opens)}`;
+  return `${bar.when}${bar.isUnderWay ? ", so far" : ""}: ${counts.join(", ")}${before}`;
 }
-
-export const opensInWords = (opens: string | undefined): string => (opens ? `. ${opens}` : "");

@@ -1,12 +1,12 @@
 import { Link } from "wouter";
 import type { ChartProps } from "./bars.ts";
 
-type Props = Pick<ChartProps, "parts" | "bars" | "beforeName" | "opens"> & { caption: string };
+type Props = Pick<ChartProps, "parts" | "bars" | "beforeName"> & { caption: string };
 
 const shown = (count: number | undefined): string => (count === undefined ? "–" : count.toLocaleString("en"));
 
 /** The figures of a chart as a table. */
-export function ChartTable({ caption, parts, bars, beforeName, opens }: Props) {
+export function ChartTable({ caption, parts, bars, beforeName }: Props) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll only what has the focus
     <section className="figures-scroll" aria-label={caption} tabIndex={0}>
@@ -31,13 +31,7 @@ export function ChartTable({ caption, parts, bars, beforeName, opens }: Props) {
           {bars.map((bar) => (
             <tr key={bar.from}>
               <th scope="row">
-                {bar.href ? (
-                  <Link href={bar.href} aria-label={opens && `${bar.when}. ${opens}`}>
-                    {bar.when}
-                  </Link>
-                ) : (
-                  bar.when
-                )}
+                {bar.href ? <Link href={bar.href}>{bar.when}</Link> : bar.when}
                 {bar.isUnderWay && <span className="quiet"> so far</span>}
               </th>
               {bar.values.map((value, at) => (

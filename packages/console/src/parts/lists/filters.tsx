@@ -14,7 +14,7 @@ type ChoiceProps = {
   onChoose: (value: string) => void;
 };
 
-/** One of several values. The address may have a value that is not among the options: it is shown too. */
+/** A choice between values. It also shows a value of the address that is not among the options. */
 export function FilterChoice({ label, options, value, onChoose }: ChoiceProps) {
   const id = useId();
   const isKnown = options.some((option) => option.value === value);

@@ -46,7 +46,7 @@ function luminanceOf(color: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** Of each scheme the ground that has the least contrast to black or white; every other one has more. */
+/** The ground of each scheme with the least contrast to black or white: a colour that fits here fits on all grounds. */
 const LIGHT = hardest("light", "#000000");
 const DARK = hardest("dark", "#ffffff");
 

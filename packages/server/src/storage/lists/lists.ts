@@ -75,6 +75,7 @@ export const LISTS = {
       reason: plain("reason"),
       outcome: plain("outcome"),
       profile_id: plain("profile_id"),
+      key_id: plain("key_id"),
       test: plain("test"),
       of_members: plain("of_members"),
     },
